@@ -1,0 +1,61 @@
+"""Evidence: what had to be looked up outside the trace, archived and used again on re-scoring."""
+
+from seekwatch.core.model import Record
+
+
+class ExpectedFact(Record, frozen=True, kw_only=True):
+    """A fact that a right answer states.
+
+    Attributes:
+        match: `text` (case folded, as a phrase), `number`, `regex`, or `any` of `values`.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    match: str = "text"
+    required: bool = True
+
+
+class TruthRecord(Record, frozen=True, kw_only=True):
+    """What is known to be true of a case.
+
+    Attributes:
+        case: the run's case id that it belongs to.
+        allowed_sources: registrable domains; empty allows all.
+        refusal_expected: the right answer is to refuse.
+    """
+
+    case: str
+    facts: tuple[ExpectedFact, ...] = ()
+    allowed_sources: tuple[str, ...] = ()
+    refusal_expected: bool = False
+
+
+class LinkCheck(Record, frozen=True, kw_only=True):
+    """What a look at a cited URL found.
+
+    Attributes:
+        at: nanoseconds since the epoch.
+        source: who looked, e.g. `link-checker`.
+        revision: of the checker.
+        state: `resolves`, `dead`, `moved` (to another registrable domain) or `unknown`.
+    """
+
+    url: str
+    at: int
+    source: str
+    revision: str
+    state: str
+    status: int | None = None
+    final_url: str | None = None
+
+
+class Evidence(Record, frozen=True, kw_only=True):
+    """Everything that was looked up for one episode."""
+
+    truth: TruthRecord | None = None
+    links: tuple[LinkCheck, ...] = ()
+
+
+NO_EVIDENCE = Evidence()
+"""Nothing was looked up: the trace speaks for itself."""

@@ -1,0 +1,1 @@
+"""OTLP as a monitor reads it: cheap, lazy and forgiving of one bad span."""
