@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
+import msgspec
+
 from seekwatch.core.model import Record
 
 
@@ -60,10 +62,15 @@ class Position(Record, frozen=True, kw_only=True):
         offsets: per signal, the offset to read from.
         scores_offset: where to begin reading the scores partition, so as to learn what is
             published already.
+        read_offsets: per signal, the read position of the commit. Records before it are read again
+            after a restart (an open trace holds `offsets` back), yet their dead letters are
+            published and their counts are counted already. Kept, like `scores_offset`, in the
+            commit's metadata.
     """
 
     offsets: Mapping[Signal, int]
     scores_offset: int = 0
+    read_offsets: Mapping[Signal, int] = msgspec.field(default_factory=dict[Signal, int])
 
 
 class StoredOutput(Record, frozen=True, kw_only=True):
