@@ -1,0 +1,58 @@
+"""Real services as fixtures; none starts, and no client library loads, before a test asks for it.
+
+A test keeps apart from its neighbours by fresh topic, group and transactional-id names, so one
+broker serves the whole session.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.services.unavailable import UnavailableError, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.services.kafka_broker import Kafka
+    from tests.services.prometheus_tools import PrometheusTools
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Kafka]:
+    """One Kafka broker for the session. Do not kill it: make a `Kafka()` of your own for that."""
+    from tests.services.kafka_broker import Kafka
+
+    cluster = Kafka()
+    try:
+        cluster.start()
+    except UnavailableError as error:
+        cluster.stop()
+        unavailable(error)
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def kafka_topic(kafka: Kafka) -> str:
+    """A topic of four partitions that no other test uses."""
+    return kafka.create_topic(partitions=4)
+
+
+@pytest.fixture(scope="session")
+def prometheus_tools() -> PrometheusTools:
+    """Prometheus, promtool, Alertmanager and amtool."""
+    from tests.services.prometheus_tools import prometheus_binaries
+
+    try:
+        return prometheus_binaries()
+    except UnavailableError as error:
+        unavailable(error)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the work tree."""
+    return Path(__file__).resolve().parent.parent
