@@ -1,0 +1,74 @@
+"""Runs the same objectives on another clock.
+
+The demo has to show within a minute what production watches over days; one set of templates under
+two clocks proves the templates, where a second set would prove only itself.
+"""
+
+import math
+from typing import cast
+
+from pydantic import BaseModel
+from seekwatch.core.errors import ConfigurationError
+
+from rules.objectives import Objectives, Profile
+from rules.quantities import Duration, SampleCount
+
+
+def apply_profile(objectives: Objectives, name: str) -> Objectives:
+    """Return `objectives` with the durations, minimums and runbook links of profile `name`.
+
+    Raises:
+        ConfigurationError: when the profile does not exist, leaves out a duration, or changes the
+            order of two.
+    """
+    profile = objectives.profiles.get(name)
+    if profile is None:
+        known = ", ".join(objectives.profiles) or "none"
+        raise ConfigurationError("--profile", name, f"known profiles: {known}")
+    _check_order(name, profile)
+    links = objectives.links.model_copy(update={"runbook_base_url": profile.runbook_base_url})
+    clock = _Clock(name, profile)
+    sections = {
+        field: clock.convert(getattr(objectives, field))
+        for field in Objectives.model_fields
+        if field != "profiles"
+    }
+    return objectives.model_copy(update={**sections, "links": links, "profiles": {}})
+
+
+class _Clock:
+    def __init__(self, name: str, profile: Profile) -> None:
+        self._name = name
+        self._profile = profile
+
+    def convert(self, value: object) -> object:
+        match value:
+            case Duration():
+                return self._duration(value)
+            case SampleCount():
+                return SampleCount(math.ceil(value * self._profile.sample_factor))
+            case BaseModel():
+                fields = type(value).model_fields
+                update = {field: self.convert(getattr(value, field)) for field in fields}
+                return value.model_copy(update=update)
+            case dict():
+                items = cast("dict[object, object]", value).items()
+                return {key: self.convert(item) for key, item in items}
+            case _:
+                return value
+
+    def _duration(self, value: Duration) -> Duration:
+        try:
+            return self._profile.durations[value]
+        except KeyError:
+            key = f"profiles.{self._name}.durations"
+            raise ConfigurationError(key, value, f"add what {value} becomes") from None
+
+
+def _check_order(name: str, profile: Profile) -> None:
+    ordered = sorted(profile.durations.items(), key=lambda pair: pair[0].seconds)
+    for (left, shorter), (right, longer) in zip(ordered, ordered[1:], strict=False):
+        if shorter.seconds > longer.seconds:
+            raise ConfigurationError(
+                f"profiles.{name}.durations.{right}", longer, f"at least {shorter}, as for {left}"
+            )
