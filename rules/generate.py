@@ -1,4 +1,4 @@
-"""Writes the rule files from the objectives, or verifies the committed ones: `python -m rules.generate`.
+"""`python -m rules.generate`: writes the rule files from the objectives, or verifies them.
 
 The generated files are committed, so that whoever reads or installs them needs no Python; `--check`
 keeps them honest.
@@ -12,11 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seekwatch.core.errors import ConfigurationError
-
 from rules.builders.files import rule_files
 from rules.objectives import DEFAULT_PATH, Objectives, load
 from rules.profiles import apply_profile
+from seekwatch.core.errors import ConfigurationError
 
 RULES = Path(__file__).parent
 

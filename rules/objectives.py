@@ -1,7 +1,7 @@
 """The objectives as typed data, checked before a single rule is written.
 
-A threshold that no share can exceed, a latency bound between two buckets or a misspelt key would all
-give rule files that load and never fire; so each is refused here, with its key.
+A threshold that no share can exceed, a latency bound between two buckets or a misspelt key would
+all give rule files that load and never fire; so each is refused here, with its key.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from seekwatch.core.errors import ConfigurationError
 
 from rules.quantities import Duration, SampleCount
+from seekwatch.core.errors import ConfigurationError
 
 DEFAULT_PATH = Path(__file__).with_name("objectives.yaml")
 
@@ -175,10 +175,12 @@ class MonitorHealth(Section):
 
     down_for: Duration
     stalled_after: Duration
+    stalled_window: Duration
     stalled_for: Duration
     lag: Duration
     lag_for: Duration
     partition_still: Duration
+    partition_memory: Duration
     partition_for: Duration
     recent: Duration
     keep_firing_for: Duration

@@ -5,13 +5,14 @@ two clocks proves the templates, where a second set would prove only itself.
 """
 
 import math
+from itertools import pairwise
 from typing import cast
 
 from pydantic import BaseModel
-from seekwatch.core.errors import ConfigurationError
 
 from rules.objectives import Objectives, Profile
 from rules.quantities import Duration, SampleCount
+from seekwatch.core.errors import ConfigurationError
 
 
 def apply_profile(objectives: Objectives, name: str) -> Objectives:
@@ -67,7 +68,7 @@ class _Clock:
 
 def _check_order(name: str, profile: Profile) -> None:
     ordered = sorted(profile.durations.items(), key=lambda pair: pair[0].seconds)
-    for (left, shorter), (right, longer) in zip(ordered, ordered[1:], strict=False):
+    for (left, shorter), (right, longer) in pairwise(ordered):
         if shorter.seconds > longer.seconds:
             raise ConfigurationError(
                 f"profiles.{name}.durations.{right}", longer, f"at least {shorter}, as for {left}"

@@ -126,7 +126,7 @@ def _window(
     *,
     alone: bool,
 ) -> str:
-    """`62% in the last 1h (n = 240, the line is 50%)`; the value of the rule when it has but one."""
+    """`62% in the last 1h (n = 240, the line is 50%)`."""
     tier = objectives.tiers[tier_name]
     line = template_choice(
         percent(objectives.threshold(tier_name, objective)),

@@ -7,7 +7,9 @@ import yaml
 
 from rules.builders.alerting import Alert
 from rules.builders.burn import ratio_alerts
+from rules.builders.pipeline import pipeline_alerts
 from rules.builders.recording import Group, recording_files
+from rules.builders.runs import run_alerts
 from rules.objectives import Objectives
 
 _HEADER = """\
@@ -18,7 +20,7 @@ _HEADER = """\
 class _Dumper(yaml.SafeDumper):
     """Writes expressions as blocks, one clause a line, and indents lists as people do."""
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
 
 
@@ -32,7 +34,11 @@ _Dumper.add_representer(str, _represent_text)
 
 def all_alerts(objectives: Objectives) -> list[Alert]:
     """The whole pack, in the order of its documentation."""
-    return ratio_alerts(objectives)
+    return [
+        *ratio_alerts(objectives),
+        *run_alerts(objectives),
+        *pipeline_alerts(objectives),
+    ]
 
 
 def rule_files(objectives: Objectives) -> dict[Path, str]:

@@ -72,7 +72,7 @@ AXIS = Indicator(
     by=AGENT_AND_AXIS,
 )
 SCORABLE = Indicator(
-    key="runs",
+    key="axes",
     bad_name="axis_unscorable",
     total_name="axis_evaluated",
     bad=Count(selector(_EVALUATIONS, LIVE, 'verdict="unscorable"')),

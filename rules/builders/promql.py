@@ -1,7 +1,7 @@
 """PromQL fragments that are right about resets, gaps, replicas and absent series.
 
-The order of operations is the whole trick: `increase` per series first (a reset is seen there), then
-the sum that takes `instance` away (a replica more or less changes nothing), then the division.
+The order of operations is the whole trick: `increase` per series first (a reset is seen there),
+then the sum that takes `instance` away (a replica more or less changes nothing), then the division.
 """
 
 import json
@@ -21,13 +21,18 @@ def selector(metric: str, *matchers: str) -> str:
     return f"{metric}{{{','.join(present)}}}" if present else metric
 
 
-def increase(series: str, window: Duration, by: Iterable[str]) -> str:
+def increase(
+    series: str, window: Duration, by: Iterable[str] = (), *, offset: Duration | None = None
+) -> str:
     """How much `series` grew within `window`, summed over everything but the labels `by`.
 
     `>= 0` leaves out a series that holds a NaN: one bad sample would otherwise make the whole sum
     NaN, which no comparison ever exceeds.
     """
-    return f"sum by ({', '.join(by)}) (increase({series}[{window}]) >= 0)"
+    labels = ", ".join(by)
+    grouping = f"sum by ({labels}) " if labels else "sum"
+    back = f" offset {offset}" if offset else ""
+    return f"{grouping}(increase({series}[{window}]{back}) >= 0)"
 
 
 def any_of(*expressions: str) -> str:

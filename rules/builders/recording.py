@@ -3,10 +3,9 @@
 Alerts, dashboards and people then read the same number under one name.
 """
 
-from collections.abc import Iterable
-
 from rules.builders.indicators import Indicator, all_indicators
 from rules.builders.promql import any_of, block
+from rules.builders.runs import cost_per_success_rules, run_windows
 from rules.objectives import Objectives
 from rules.quantities import Duration
 
@@ -19,53 +18,50 @@ _HOUR = 3600
 def recording_files(objectives: Objectives) -> dict[str, list[Group]]:
     """Rule groups by file stem: one file per kind of indicator, one group per window."""
     files: dict[str, list[Group]] = {}
-    for key, windows in _windows_by_file(objectives).items():
-        for window in sorted(windows, key=lambda duration: duration.seconds):
-            rules = _rules(windows[window], window)
-            files.setdefault(key, []).append(
-                {
-                    "name": f"seekwatch:{key}:{window}",
-                    "interval": str(interval(objectives, window)),
-                    "rules": rules,
-                }
-            )
-    return files
+    for (stem, window), rules in _rules_by_window(objectives).items():
+        files.setdefault(stem, []).append(
+            {
+                "name": f"seekwatch:{stem}:{window}",
+                "interval": str(interval(objectives, window)),
+                "rules": [{"record": name, "expr": expr} for name, expr in rules.items()],
+            }
+        )
+    cost: Group = {
+        "name": "seekwatch:cost",
+        "interval": str(objectives.evaluation.long),
+        "rules": cost_per_success_rules(objectives),
+    }
+    return {**files, "cost": [cost]}
 
 
 def interval(objectives: Objectives, window: Duration) -> Duration:
     """How often rules over `window` run."""
-    longest_of_short = max(tier.short.seconds for tier in objectives.tiers.values())
     evaluation = objectives.evaluation
-    return evaluation.short if window.seconds <= min(longest_of_short, _HOUR) else evaluation.long
+    return evaluation.short if window.seconds <= _HOUR else evaluation.long
 
 
-def _windows_by_file(objectives: Objectives) -> dict[str, dict[Duration, list[Indicator]]]:
+def _rules_by_window(objectives: Objectives) -> dict[tuple[str, Duration], dict[str, str]]:
+    """Expressions by name, by file and window; a name that two indicators share stands once."""
     indicators = all_indicators(objectives)
-    files: dict[str, dict[Duration, list[Indicator]]] = {}
-    for key, objective in objectives.ratios().items():
-        indicator = indicators[key]
-        tiers = [objectives.tiers[name] for name in objective.tiers]
-        windows = {window for tier in tiers for window in (tier.long, tier.short)}
-        if indicator.key == "axes":
-            windows.add(objectives.vanished.window)
-        for window in windows:
-            wanted = files.setdefault(indicator.key, {}).setdefault(window, [])
-            if indicator not in wanted:
-                wanted.append(indicator)
-    return files
-
-
-def _rules(indicators: Iterable[Indicator], window: Duration) -> list[Rule]:
-    rules: dict[str, Rule] = {}
-    for indicator in indicators:
-        samples, ratio = indicator.samples(window), indicator.ratio(window)
-        rules[samples] = {"record": samples, "expr": indicator.total.within(window, indicator.by)}
-        rules[ratio] = {"record": ratio, "expr": _ratio(indicator, window)}
-    return list(rules.values())
+    wanted = [
+        (indicators[key], window)
+        for key, objective in objectives.ratios().items()
+        for tier in map(objectives.tiers.__getitem__, objective.tiers)
+        for window in (tier.long, tier.short)
+    ]
+    rules: dict[tuple[str, Duration], dict[str, str]] = {}
+    for indicator, window in sorted(wanted, key=lambda pair: (pair[0].key, pair[1].seconds)):
+        group = rules.setdefault((indicator.key, window), {})
+        group[indicator.samples(window)] = indicator.total.within(window, indicator.by)
+        group[indicator.ratio(window)] = _ratio(indicator, window)
+    for indicator, window in run_windows(objectives):
+        group = rules.setdefault((indicator.key, window), {})
+        group.setdefault(indicator.samples(window), indicator.total.within(window, indicator.by))
+    return rules
 
 
 def _ratio(indicator: Indicator, window: Duration) -> str:
-    """Bad over all: 0 where no bad series exists, and no series at all where nothing was counted."""
+    """Bad over all: 0 where no bad series exists, no series where nothing was counted."""
     samples = indicator.samples(window)
     bad = indicator.bad.within(window, indicator.by)
     bad_or_none = any_of(bad, f"0 * {samples}")
