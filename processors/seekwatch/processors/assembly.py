@@ -6,6 +6,7 @@ the life of a trace.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from seekwatch.core.model import Record
@@ -77,8 +78,9 @@ class PartitionAssembler:
         self._clock = PartitionClock(position.offsets)
         self._decoder = RecordDecoder(position.read_offsets, owns)
         self._traces: dict[bytes, TraceState] = {}
-        # Closed for good and published: trace id to the scores offset that remembers it.
-        self._closed: dict[bytes, int] = {}
+        # Closed for good and published: trace id to when it is forgotten, and to the scores offset
+        # that tells of it.
+        self._closed: dict[bytes, tuple[int, int]] = {}
         self._deadlines: list[tuple[int, int, bytes]] = []
         self._sequence = 0
         self._step = _Step()
@@ -124,30 +126,30 @@ class PartitionAssembler:
         """Learn that the pending cuts of `traces` are dealt with: published, or of no interest.
 
         Args:
-            traces: trace ids, 32 hex characters.
+            traces: trace ids, 32 hex characters, one for each cut.
             scores_offset: end of the scores partition before that commit.
         """
         for trace_id in traces:
             trace = self._traces.get(bytes.fromhex(trace_id))
             if trace is not None:
-                trace.committed = True
+                trace.pending_cuts -= 1
                 trace.scores_offset = scores_offset
-                if trace.stage is Stage.CLOSED:
+                if trace.stage is Stage.CLOSED and not trace.pending_cuts:
                     self._remember(trace.trace, trace.closed_at, scores_offset)
 
     def position(self, done: Iterable[str], scores_end: int) -> Position:
         """Return the position to commit together with the scorecards of `done`.
 
         Args:
-            done: traces whose pending cut is in that commit, or needs no scorecard.
+            done: trace ids of the cuts that are in that commit or need no scorecard, one for each.
             scores_end: end of the scores partition before that commit.
         """
-        finished = {bytes.fromhex(trace) for trace in done}
+        finished = Counter(bytes.fromhex(trace) for trace in done)
         applied = self._clock.applied()
         offsets = dict(applied)
-        scores_offset = min(self._closed.values(), default=scores_end)
+        scores_offset = min((offset for _, offset in self._closed.values()), default=scores_end)
         for trace in self._traces.values():
-            if trace.holds_position(in_commit=trace.trace in finished):
+            if trace.holds_position(cuts_in_commit=finished[trace.trace]):
                 for signal, first in trace.first_offsets.items():
                     offsets[signal] = min(offsets[signal], first)
             scores_offset = min(scores_offset, trace.scores_offset)
@@ -264,7 +266,7 @@ class PartitionAssembler:
         trace.stage = Stage.CLOSED
         if trace.amended:
             self._cut(trace)
-        elif trace.committed:
+        elif not trace.pending_cuts:
             self._remember(trace.trace, trace.closed_at, trace.scores_offset)
 
     def _cut(self, trace: TraceState) -> None:
@@ -274,9 +276,9 @@ class PartitionAssembler:
     def _remember(self, trace_id: bytes, closed_at: int, scores_offset: int) -> None:
         """Keep only that the trace is closed, so that later spans are late and nothing else."""
         self._traces.pop(trace_id, None)
-        self._closed[trace_id] = scores_offset
-        self._sequence += 1
         forgotten_at = self._rules.forgotten_at(closed_at)
+        self._closed[trace_id] = (forgotten_at, scores_offset)
+        self._sequence += 1
         heapq.heappush(self._deadlines, (forgotten_at, self._sequence, trace_id))
 
     # --- deadlines --------------------------------------------------------------------------------
@@ -304,7 +306,8 @@ class PartitionAssembler:
             at, sequence, trace_id = heapq.heappop(self._deadlines)
             trace = self._traces.get(trace_id)
             if trace is None:
-                self._closed.pop(trace_id, None)
+                if self._closed.get(trace_id, (at + 1, 0))[0] <= at:
+                    del self._closed[trace_id]
             elif trace.sequence == sequence and trace.deadline == at:
                 trace.deadline = None
                 self._pass_deadline(trace, at)

@@ -28,7 +28,7 @@ class TraceState:
         logs: by their own bytes, so that one delivered twice counts once.
         late: spans that came inside the late window.
         amended: something came inside the late window, so there will be a revision 2.
-        committed: no cut of it waits to be published.
+        pending_cuts: how many cuts of it wait to be published.
         scores_offset: where the scores partition tells of its latest revision.
         deadline: of its entry in the heap of deadlines, None without one.
     """
@@ -38,7 +38,6 @@ class TraceState:
         "_recorded",
         "amended",
         "closed_at",
-        "committed",
         "deadline",
         "duplicates",
         "first_offsets",
@@ -48,6 +47,7 @@ class TraceState:
         "late",
         "logs",
         "partition",
+        "pending_cuts",
         "reason",
         "revision",
         "root_ended",
@@ -80,7 +80,7 @@ class TraceState:
         self.revision = 0
         self.late = 0
         self.amended = False
-        self.committed = True
+        self.pending_cuts = 0
         self.scores_offset = _NEVER_PUBLISHED
         self._recorded: RecordedCut | None = None
         self._kept: list[LogRecord] = []
@@ -155,14 +155,14 @@ class TraceState:
         self.size -= sum(len(record.value) for record in kept)
         return kept
 
-    def holds_position(self, *, in_commit: bool) -> bool:
+    def holds_position(self, *, cuts_in_commit: int) -> bool:
         """Tell whether the committed position must stay before this trace's first record."""
-        return self.stage is not Stage.CLOSED or not (self.committed or in_commit)
+        return self.stage is not Stage.CLOSED or self.pending_cuts > cuts_in_commit
 
     def cut(self, *, last_end: int) -> Cut:
         """Return the trace as it stands, as its next revision."""
         self.revision += 1
-        self.committed = False
+        self.pending_cuts += 1
         trace = self.trace.hex()
         return Cut(
             trace=trace,
