@@ -83,8 +83,7 @@ class MetricsGateway:
         self._releases: dict[str, ReleaseWatch] = {}
         self._last_turn: float | None = None
         self._create_process_series()
-        for agent, lane in known_agents:
-            self._sight(self._agents.label(agent), self._lane(lane))
+        self.recall(known_agents)
 
     # --- Runs -----------------------------------------------------------------------------------
 
@@ -113,6 +112,12 @@ class MetricsGateway:
         if delay_seconds is not None:
             delay = 0.0 if delay_seconds < 0 else delay_seconds
             self._observe("seekwatch_scoring_delay_seconds", delay)
+
+    def recall(self, agents: Iterable[AgentInLane]) -> None:
+        """Bring the series of (agent, lane) pairs that an earlier run has seen back at 0."""
+        with self._lock:
+            for agent, lane in agents:
+                self._sight(self._agents.label(agent), self._lane(lane))
 
     def known_agents(self) -> tuple[AgentInLane, ...]:
         """The (agent, lane) pairs that have series, sorted, to be given to the next start."""

@@ -1,0 +1,162 @@
+"""Everything that one worker holds for one partition between two commits."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+
+from seekwatch.core.records import Assignment, LogRecord, PartitionState, Position, Signal
+from seekwatch.processors.assembly import Assembled, PartitionAssembler
+from seekwatch.processors.closing import ClosingRules
+from seekwatch.processors.cuts import Cut
+from seekwatch.processors.record_decoder import DeadLetter, OwnsTrace
+
+from .episode_scorer import EpisodeScorer, Scored, failed
+from .evidence_wait import EvidenceWait
+from .published import Published, scores_end
+
+
+class PartitionWork:
+    """One partition: its assembler, the cuts to score, and what the next commit publishes.
+
+    Args:
+        assignment: where reading starts and what is published already.
+        published: the same, decoded.
+        rules: when traces close.
+        evidence: where episodes of this partition wait.
+        owns: the log's partitioner, see `PartitionAssembler`.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        published: Published,
+        *,
+        rules: ClosingRules,
+        evidence: EvidenceWait,
+        owns: OwnsTrace | None = None,
+    ) -> None:
+        self.partition = assignment.partition
+        self.assembler = PartitionAssembler(
+            assignment.partition, rules, assignment.position, published=published.cuts, owns=owns
+        )
+        self.scores_end = scores_end(assignment)
+        self.backlog: deque[Cut] = deque()
+        self.backlog_bytes = 0
+        self.scored: list[Scored] = []
+        self.scored_bytes = 0
+        self.dead_letters: list[DeadLetter] = []
+        self.counts = PendingCounts()
+        self._evidence = evidence
+        self._committed: Position = assignment.position
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def take(self, records: Sequence[LogRecord], state: PartitionState, monotonic: float) -> None:
+        """Feed records and fire what is due."""
+        self.assembler.add(records, monotonic)
+        self._accept(self.assembler.advance(state, monotonic))
+
+    def relieve(self, bytes_to_free: int, monotonic: float) -> None:
+        """Close traces, oldest first, because memory is short."""
+        self._accept(self.assembler.relieve(bytes_to_free, monotonic))
+
+    def _accept(self, assembled: Assembled) -> None:
+        self.backlog.extend(assembled.cuts)
+        self.backlog_bytes += sum(_size(cut) for cut in assembled.cuts)
+        self.dead_letters.extend(assembled.dead_letters)
+        self.counts.add(assembled)
+
+    # --- scoring ----------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> bool:
+        """Whether a cut waits to be begun."""
+        return bool(self.backlog)
+
+    @property
+    def waiting(self) -> int:
+        """How many episodes wait for evidence."""
+        return len(self._evidence)
+
+    def score_next(self, scorer: EpisodeScorer) -> None:
+        """Begin the oldest cut: score it, or let it wait for its evidence."""
+        cut = self.backlog.popleft()
+        size = _size(cut)
+        self.backlog_bytes -= size
+        self.scored_bytes += size
+        try:
+            episode = scorer.episode(cut)
+            if episode is None:
+                self.scored.append(Scored(cut=cut))
+            elif not self._evidence.begin(cut, episode):
+                self.scored.append(scorer.score(cut, episode, scorer.known(episode)))
+        except Exception as error:  # noqa: BLE001 - whatever a hostile trace brings about
+            self.scored.append(failed(cut, error))
+
+    def score_returned(self, scorer: EpisodeScorer) -> None:
+        """Score the episodes whose evidence has come, or is not waited for any longer."""
+        for cut, episode, evidence in self._evidence.come_back():
+            try:
+                self.scored.append(scorer.score(cut, episode, scorer.known(episode, evidence)))
+            except Exception as error:  # noqa: BLE001 - as above
+                self.scored.append(failed(cut, error))
+
+    # --- committing -------------------------------------------------------------------------------
+
+    def done(self) -> list[str]:
+        """Return the traces of the cuts that the next commit finishes, one for each cut."""
+        return [item.cut.trace for item in self.scored]
+
+    def position(self) -> Position:
+        """Return the position that the next commit moves to."""
+        return self.assembler.position(self.done(), self.scores_end)
+
+    @property
+    def moved(self) -> bool:
+        """Whether a commit would change anything."""
+        return bool(self.scored or self.dead_letters) or self.position() != self._committed
+
+    def committed(self, position: Position, scores_end: int) -> tuple[list[Scored], PendingCounts]:
+        """Learn that everything pending is published; return it for the metrics."""
+        self.assembler.committed(self.done(), self.scores_end)
+        self._committed = position
+        self.scores_end = scores_end
+        published, self.scored = self.scored, []
+        self.scored_bytes = 0
+        counts, self.counts = self.counts, PendingCounts()
+        self.dead_letters = []
+        return published, counts
+
+
+class PendingCounts:
+    """Counts that move with the next commit.
+
+    Attributes:
+        read, skipped, dead: records by signal.
+        reasons: dead letters by reason.
+        misrouted, late: see `assembly.Counts`.
+    """
+
+    def __init__(self) -> None:
+        self.read: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.dead: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.misrouted = 0
+        self.late = 0
+
+    def add(self, assembled: Assembled) -> None:
+        """Add what one step counted."""
+        counts = assembled.counts
+        self.read.update({str(signal): number for signal, number in counts.read.items()})
+        self.skipped[str(Signal.TRACES)] += counts.skipped
+        self.misrouted += counts.misrouted
+        self.late += counts.late
+        for letter in assembled.dead_letters:
+            self.reasons[letter.reason] += 1
+            # A record of which one span is dead has not failed as a whole.
+            if letter.value == letter.record.value:
+                self.dead[str(letter.record.signal)] += 1
+
+
+def _size(cut: Cut) -> int:
+    return sum(item.size for item in cut.spans) + sum(item.size for item in cut.logs)
