@@ -104,6 +104,11 @@ class Redactor:
         masked = self._tokens.sub(MASK, self._url(value, drop_fragment=True))
         return masked if self._function is None else self._function(masked)
 
+    def query(self, value: str) -> str:
+        """Return a URL's query, or path and query, without its secrets."""
+        path, separator, query = value.rpartition("?")
+        return self.text(path + separator + _mask_query(query))
+
     def _url(self, value: str, *, drop_fragment: bool = False) -> str:
         try:
             parts = urlsplit(value)

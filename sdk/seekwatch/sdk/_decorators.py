@@ -1,0 +1,227 @@
+"""`@retriever`, `@tool` and `@llm`, for agents that know which of their functions are which.
+
+What a function was given and what it returned is noted on the agent's thread, because either may
+change afterwards; masking and encoding happen on the finisher's.
+"""
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast, overload
+
+from opentelemetry.context import Context
+from opentelemetry.context import get_current as get_current_context
+from opentelemetry.trace import Span, SpanKind, set_span_in_context
+
+from seekwatch.core import attributes
+
+from . import _values
+from ._batching import end_with_clean_keys
+from ._finisher import Job
+from ._run import mark_error
+from ._runtime import Runtime, current
+from ._wrapping import Begin, wrap
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+Read = Callable[[Any], dict[str, Any]]
+"""Makes attributes of a value; runs on the agent's thread and keeps no reference to it."""
+
+
+class _SpanScope:
+    """One span around one call of a decorated function."""
+
+    def __init__(
+        self, runtime: Runtime, name: str, kind: SpanKind, values: dict[str, Any], read: Read
+    ) -> None:
+        self._runtime = runtime
+        self._read = read
+        context = get_current_context()
+        fixed = {
+            key: value
+            for key, value in values.items()
+            if key in {attributes.SPAN_KIND, attributes.OPERATION_NAME}
+        }
+        self._span: Span = runtime.tracer.start_span(
+            name, context, kind, {**runtime.common, **fixed}
+        )
+        self._values = values
+        self._context = set_span_in_context(self._span, context)
+
+    @property
+    def otel_context(self) -> Context | None:
+        return self._context
+
+    def result(self, value: Any) -> None:
+        if self._span.is_recording():
+            self._values |= self._read(value)
+
+    def close(self, error: BaseException | None = None) -> None:
+        span, runtime = self._span, self._runtime
+        if not span.is_recording():
+            return
+        if error is not None and not isinstance(error, GeneratorExit):
+            mark_error(span, error, withheld=runtime.withholder is not None)
+        end_ns = time.time_ns()
+        values = self._values
+
+        def finish() -> None:
+            prepared = runtime.prepared(values)
+            span.set_attributes(prepared)
+            end_with_clean_keys(span, end_ns, frozenset(prepared))
+
+        runtime.finisher.submit(Job(finish, lambda: span.end(end_ns), size=1024))
+
+
+def _decorate(function: _F, begin: Begin) -> _F:
+    # The wrapper takes and returns what the function does.
+    return cast("_F", wrap(function, begin))
+
+
+def _named(function: Callable[..., Any], name: str | None) -> str:
+    return name or str(getattr(function, "__name__", type(function).__name__))
+
+
+@overload
+def retriever(function: _F, /) -> _F: ...
+@overload
+def retriever(*, name: str | None = None) -> Callable[[_F], _F]: ...
+def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F | Callable[[_F], _F]:
+    """Make a RETRIEVER span of each call: the first string argument is the query.
+
+    What it returns or yields are the results: mappings or objects with a URL (`url`, `link`,
+    `source`) and what is known of title, published date, score and text; or plain URLs.
+
+    Args:
+        function: when used without parentheses.
+        name: what the span is called instead of the function's name.
+    """
+
+    def decorate(target: _F) -> _F:
+        label = _named(target, name)
+
+        def begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _SpanScope | None:
+            runtime = current()
+            if runtime is None:
+                return None
+            values: dict[str, Any] = {
+                attributes.SPAN_KIND: attributes.KIND_RETRIEVER,
+                attributes.OPERATION_NAME: attributes.OPERATION_RETRIEVAL,
+                attributes.DATA_SOURCE_ID: label,
+            }
+            query = _values.first_string(args, kwargs)
+            if query is not None:
+                for key in (
+                    attributes.SEARCH_QUERY,
+                    attributes.RETRIEVAL_QUERY_TEXT,
+                    attributes.INPUT_VALUE,
+                ):
+                    values[key] = query
+            read = _values.documents_reader(runtime, label)
+            return _SpanScope(runtime, f"retrieval {label}", SpanKind.INTERNAL, values, read)
+
+        return _decorate(target, begin)
+
+    return decorate if function is None else decorate(function)
+
+
+@overload
+def tool(function: _F, /) -> _F: ...
+@overload
+def tool(*, name: str | None = None) -> Callable[[_F], _F]: ...
+def tool(function: _F | None = None, /, *, name: str | None = None) -> _F | Callable[[_F], _F]:
+    """Make a TOOL span of each call, with its arguments and its result as JSON.
+
+    Args:
+        function: when used without parentheses.
+        name: the tool's name instead of the function's.
+    """
+
+    def decorate(target: _F) -> _F:
+        label = _named(target, name)
+        signature = _signature(target)
+
+        def begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _SpanScope | None:
+            runtime = current()
+            if runtime is None:
+                return None
+            values: dict[str, Any] = {
+                attributes.SPAN_KIND: attributes.KIND_TOOL,
+                attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
+                attributes.GENAI_TOOL_NAME: label,
+                attributes.TOOL_NAME: label,
+                attributes.TOOL_CALL_ARGUMENTS: _values.to_json(
+                    _arguments(signature, args, kwargs)
+                ),
+            }
+            return _SpanScope(
+                runtime, f"execute_tool {label}", SpanKind.INTERNAL, values, _values.tool_result
+            )
+
+        return _decorate(target, begin)
+
+    return decorate if function is None else decorate(function)
+
+
+@overload
+def llm(function: _F, /) -> _F: ...
+@overload
+def llm(*, name: str | None = None, provider: str | None = None) -> Callable[[_F], _F]: ...
+def llm(
+    function: _F | None = None, /, *, name: str | None = None, provider: str | None = None
+) -> _F | Callable[[_F], _F]:
+    """Make an LLM span of each call.
+
+    A `model` argument is the model, a list of messages or the first string the input. What it
+    returns is the output: text, pieces of text, or a response in OpenAI's shape (a mapping, or an
+    object with `model_dump`) from which usage is read.
+
+    Args:
+        function: when used without parentheses.
+        name: what the span is called instead of the function's name.
+        provider: `gen_ai.provider.name`.
+    """
+
+    def decorate(target: _F) -> _F:
+        label = _named(target, name)
+        signature = _signature(target)
+
+        def begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _SpanScope | None:
+            runtime = current()
+            if runtime is None:
+                return None
+            values: dict[str, Any] = {
+                attributes.SPAN_KIND: attributes.KIND_LLM,
+                attributes.OPERATION_NAME: attributes.OPERATION_CHAT,
+                **_values.model_input(_arguments(signature, args, kwargs)),
+            }
+            if provider is not None:
+                values[attributes.PROVIDER_NAME] = provider
+            return _SpanScope(
+                runtime, f"chat {label}", SpanKind.INTERNAL, values, _values.model_output
+            )
+
+        return _decorate(target, begin)
+
+    return decorate if function is None else decorate(function)
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _arguments(
+    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    if signature is not None:
+        try:
+            bound = signature.bind_partial(*args, **kwargs).arguments
+        except TypeError:
+            # The call itself will raise it, in the agent's own frame.
+            pass
+        else:
+            # The object a method belongs to is no argument of the tool.
+            return {name: bound[name] for name in bound if name not in {"self", "cls"}}
+    return {**{str(index): value for index, value in enumerate(args)}, **kwargs}

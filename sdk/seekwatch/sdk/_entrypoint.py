@@ -1,0 +1,202 @@
+"""Wraps the agent's own function by name, so that a run has a root without a change to its code.
+
+The module may be imported before or after `instrument`: one that is there is wrapped at once, one
+that is not is wrapped when it is imported.
+"""
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from opentelemetry.context import Context
+
+from . import _values
+from ._guard import guard, logger
+from ._run import AgentRun
+from ._runtime import current
+from ._wrapping import wrap
+
+
+class _RunScope:
+    """An agent run around one call of the entrypoint."""
+
+    def __init__(self, question: str | None) -> None:
+        self._run = AgentRun(question)
+        self._run.open()
+
+    @property
+    def otel_context(self) -> Context | None:
+        return self._run.otel_context
+
+    def result(self, value: Any) -> None:
+        text, citations = read_answer(value)
+        if text is not None:
+            self._run.answer(text, citations)
+
+    def close(self, error: BaseException | None = None) -> None:
+        self._run.close(error)
+
+
+def read_answer(value: Any) -> tuple[str | None, Sequence[Any]]:
+    """Read the answer and its citations from what an agent's function returned.
+
+    A string is the answer; pieces of text that were yielded are joined; a mapping or object has
+    it under `answer`, `output` or `content`, and citations under `citations` or `sources`.
+    """
+    if isinstance(value, str):
+        return value, ()
+    if isinstance(value, list):
+        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        if items and all(isinstance(item, str) for item in items):
+            return "".join(items), ()
+        return read_answer(items[-1]) if items else (None, ())
+    for name in ("answer", "output", "content"):
+        found = _values.get_field(value, name)
+        if isinstance(found, str):
+            return found, _citations(value)
+    return None, ()
+
+
+def _citations(value: Any) -> Sequence[Any]:
+    for name in ("citations", "sources"):
+        found = _values.get_field(value, name)
+        if isinstance(found, list | tuple):
+            listed: Sequence[Any] = found  # pyright: ignore[reportUnknownVariableType]
+            return [each for each in map(_citation, listed) if each is not None]
+    return ()
+
+
+def _citation(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    given = {
+        name: _values.get_field(value, name) for name in ("url", "title", "quote", "start", "end")
+    }
+    return given if isinstance(given["url"], str) else None
+
+
+def _begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _RunScope | None:
+    if current() is None:
+        return None
+    return _RunScope(_values.first_string(args, kwargs))
+
+
+def install(module_name: str, attribute: str) -> Callable[[], None]:
+    """Wrap a function now, or when its module is imported; returns what undoes it."""
+    undo: list[Callable[[], None]] = []
+
+    def wrap_in(module: ModuleType) -> None:
+        with guard("wrapping the entrypoint"):
+            undo.append(_wrap_attribute(module, attribute))
+
+    module = sys.modules.get(module_name)
+    if module is None and _is_main(module_name):
+        module = sys.modules["__main__"]
+    if module is not None and _resolves(module, attribute):
+        wrap_in(module)
+    else:
+        finder = _WrappingFinder(module_name, wrap_in)
+        sys.meta_path.insert(0, finder)
+        undo.append(finder.remove)
+
+    def restore() -> None:
+        for each in reversed(undo):
+            each()
+
+    return restore
+
+
+def _is_main(module_name: str) -> bool:
+    """Tell whether the module is the script itself, run as `python -m package.module`."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return spec is not None and spec.name == module_name
+
+
+def _resolves(module: ModuleType, attribute: str) -> bool:
+    holder: Any = module
+    for part in attribute.split("."):
+        holder = getattr(holder, part, None)
+    return holder is not None
+
+
+def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
+    *path, name = attribute.split(".")
+    owner: Any = module
+    for part in path:
+        owner = getattr(owner, part, None)
+    original: Any = getattr(owner, name, None)
+    if not callable(original):
+        logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)
+        return lambda: None
+    kept: Any = vars(owner).get(name, original)
+    is_static = isinstance(kept, staticmethod)
+    function: Any = kept.__func__ if isinstance(kept, staticmethod | classmethod) else original
+    wrapped: Any = wrap(function, _begin)
+    if isinstance(kept, classmethod):
+        wrapped = classmethod(wrapped)
+    elif is_static:
+        wrapped = staticmethod(wrapped)
+    setattr(owner, name, wrapped)
+
+    def restore() -> None:
+        if vars(owner).get(name) is wrapped:
+            setattr(owner, name, kept)
+
+    return restore
+
+
+class _WrappingFinder(importlib.abc.MetaPathFinder):
+    """Finds one module as everyone else does and wraps it after it has been executed."""
+
+    def __init__(self, module_name: str, wrap_in: Callable[[ModuleType], None]) -> None:
+        self._module_name = module_name
+        self._wrap_in = wrap_in
+
+    def remove(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._module_name:
+            return None
+        for finder in sys.meta_path:
+            if finder is self:
+                continue
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _WrappingLoader(spec.loader, self._wrap_in, self.remove)
+                return spec
+        return None
+
+
+class _WrappingLoader(importlib.abc.Loader):
+    """Loads a module by its own loader, then has it wrapped."""
+
+    def __init__(
+        self, inner: Any, wrap_in: Callable[[ModuleType], None], done: Callable[[], None]
+    ) -> None:
+        self._inner = inner
+        self._wrap_in = wrap_in
+        self._done = done
+
+    def __getattr__(self, name: str) -> Any:
+        # Resource readers and the like ask the loader for what only the real one has.
+        return getattr(self._inner, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        created: ModuleType | None = self._inner.create_module(spec)
+        return created
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._done()
+        self._inner.exec_module(module)
+        self._wrap_in(module)

@@ -1,0 +1,208 @@
+"""The last stage before the wire: redact everything, withhold content, split by bytes.
+
+It sees every span that leaves through our exporter, those of other instrumentations included, so
+a secret in a stock HTTP span's URL or in an exception's message is masked like one of our own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import Link, Status
+
+from seekwatch.core import attributes
+from seekwatch.core.redaction import Redactor
+
+from ._batching import EndedSpan
+from ._guard import guard, logger
+from ._masking import Masking
+from ._withholding import Withholder
+
+REQUEST_BYTES: Final = 3 * 1024 * 1024
+"""Bound for one request: gRPC servers refuse messages over 4 MiB by default."""
+_CUT_STRING: Final = 64 * 1024
+
+
+class ExportStage:
+    """Makes spans fit to leave the process and sends them."""
+
+    def __init__(
+        self,
+        exporter: SpanExporter,
+        redactor: Redactor,
+        withholder: Withholder | None = None,
+        *,
+        request_bytes: int = REQUEST_BYTES,
+    ) -> None:
+        self._exporter = exporter
+        self._redactor = redactor
+        self._withholder = withholder
+        self._request_bytes = request_bytes
+        self.failed_spans = 0
+        """Spans in requests that the collector did not take."""
+
+    def export(self, batch: list[EndedSpan]) -> None:
+        """Send a batch in requests of bounded size; a request that fails is not sent again."""
+        request: list[ReadableSpan] = []
+        size = 0
+        for ended in batch:
+            with guard("preparing a span for export"):
+                span = self._prepared(ended)
+                weight = encoded_size(span)
+                if weight > self._request_bytes:
+                    span = _cut(span)
+                    weight = encoded_size(span)
+                if request and size + weight > self._request_bytes:
+                    self._send(request, size)
+                    request, size = [], 0
+                request.append(span)
+                size += weight
+        if request:
+            self._send(request, size)
+
+    def _send(self, spans: list[ReadableSpan], size: int) -> None:
+        result = SpanExportResult.FAILURE
+        with guard("sending spans"):
+            result = self._exporter.export(spans)
+        if result is SpanExportResult.SUCCESS:
+            return
+        first = self.failed_spans == 0
+        self.failed_spans += len(spans)
+        largest = max(spans, key=encoded_size)
+        context = largest.context
+        logger.log(
+            # The first failure is told, later ones are for whoever looks: a collector that is
+            # down for an hour must not fill the agent's log.
+            30 if first else 10,
+            "the collector did not take %d spans (%d bytes); the largest: %s, trace %s, %d bytes",
+            len(spans),
+            size,
+            largest.name,
+            format(context.trace_id, "032x") if context else "none",
+            encoded_size(largest),
+        )
+
+    def shutdown(self) -> None:
+        """Close the exporter; an export that waits to be retried is given up."""
+        self._exporter.shutdown()
+
+    def _prepared(self, ended: EndedSpan) -> ReadableSpan:
+        span = ended.span
+        masked = Masking(self._redactor, ended.clean)
+        values = masked.attributes(span.attributes or {})
+        name = masked.text(span.name)
+        events = tuple(masked.event(event) for event in span.events)
+        links = tuple(masked.link(link) for link in span.links)
+        status = masked.status(span.status)
+        if self._withholder is not None:
+            values, events, status = self._withholder.withhold(values, events, status)
+        elif not masked.count:
+            return span
+        if masked.count:
+            values[attributes.REDACTIONS] = masked.count + _already(span)
+        return PreparedSpan(span, name, values, events, links, status)
+
+
+def _already(span: ReadableSpan) -> int:
+    counted = (span.attributes or {}).get(attributes.REDACTIONS)
+    return counted if isinstance(counted, int) else 0
+
+
+class PreparedSpan(ReadableSpan):
+    """A copy of an ended span with other values and the original's counts of what was dropped."""
+
+    def __init__(
+        self,
+        original: ReadableSpan,
+        name: str,
+        values: Mapping[str, Any],
+        events: Sequence[Event],
+        links: Sequence[Link],
+        status: Status,
+    ) -> None:
+        super().__init__(
+            name=name,
+            context=original.context,
+            parent=original.parent,
+            resource=original.resource,
+            attributes=values,
+            events=events,
+            links=links,
+            kind=original.kind,
+            status=status,
+            start_time=original.start_time,
+            end_time=original.end_time,
+            instrumentation_scope=original.instrumentation_scope,
+        )
+        self._original = original
+
+    @property
+    def dropped_attributes(self) -> int:
+        """Attributes that the original lost to its limits."""
+        return self._original.dropped_attributes
+
+    @property
+    def dropped_events(self) -> int:
+        """Events that the original lost to its limits."""
+        return self._original.dropped_events
+
+    @property
+    def dropped_links(self) -> int:
+        """Links that the original lost to its limits."""
+        return self._original.dropped_links
+
+
+def encoded_size(span: ReadableSpan) -> int:
+    """Estimate a span's protobuf bytes, a little too high rather than too low."""
+    size = 200 + _bytes(span.name) + _bytes(span.status.description or "")
+    size += sum(len(key) + _value_size(value) for key, value in (span.attributes or {}).items())
+    for event in span.events:
+        size += 40 + _bytes(event.name)
+        size += sum(
+            len(key) + _value_size(value) for key, value in (event.attributes or {}).items()
+        )
+    for link in span.links:
+        size += 60
+        size += sum(len(key) + _value_size(value) for key, value in (link.attributes or {}).items())
+    return size
+
+
+def _value_size(value: object) -> int:
+    if isinstance(value, str):
+        return 16 + _bytes(value)
+    if isinstance(value, Mapping):
+        inner: Mapping[str, object] = value  # pyright: ignore[reportUnknownVariableType]
+        return 16 + sum(len(key) + _value_size(item) for key, item in inner.items())
+    if isinstance(value, list | tuple):
+        items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
+        return 16 + sum(_value_size(item) for item in items)
+    return 16 + (len(value) if isinstance(value, bytes) else 8)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _cut(span: ReadableSpan) -> ReadableSpan:
+    """Make one oversized span fit: the body goes first, then long strings and events are cut."""
+    values = dict(span.attributes or {})
+    if values.pop(attributes.CONTENT_BODY, None) is not None:
+        values.pop(attributes.CONTENT_ENCODING, None)
+        values[attributes.CONTENT_OMITTED] = "too-large"
+    shorten: Callable[[Any], Any] = _shortened
+    values = {key: shorten(value) for key, value in values.items()}
+    events = tuple(
+        Event(e.name, {k: shorten(v) for k, v in (e.attributes or {}).items()}, e.timestamp)
+        for e in list(span.events)[:16]
+    )
+    return PreparedSpan(span, span.name, values, events, (), span.status)
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[: _CUT_STRING // 4]
+    if isinstance(value, list | tuple):
+        items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return tuple(_shortened(item) for item in items[:16])
+    return value

@@ -1,0 +1,152 @@
+"""Chooses exporters by OpenTelemetry's own environment variables.
+
+The gRPC exporter is imported only when that protocol is chosen: it brings a C extension with
+threads of its own, which an agent that forks should not load for nothing.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from opentelemetry.sdk.metrics.export import MetricExporter
+from opentelemetry.sdk.trace.export import SpanExporter
+
+from ._guard import failed, logger
+
+_T = TypeVar("_T")
+
+_GRPC_SCHEMES: Final = {"grpc": "http", "grpcs": "https"}
+_TRACES_PATH: Final = "/v1/traces"
+_METRICS_PATH: Final = "/v1/metrics"
+
+
+def span_exporters(endpoint: str | None) -> list[SpanExporter]:
+    """Build the exporters that `OTEL_TRACES_EXPORTER` names (default `otlp`; `none` for none)."""
+    build: dict[str, Callable[[], SpanExporter]] = {
+        "otlp": lambda: _otlp_spans(endpoint),
+        "console": _console_spans,
+    }
+    return _build_named("OTEL_TRACES_EXPORTER", build)
+
+
+def metric_exporters(endpoint: str | None) -> list[MetricExporter]:
+    """Build the exporters that `OTEL_METRICS_EXPORTER` names (default `otlp`)."""
+    build: dict[str, Callable[[], MetricExporter]] = {
+        "otlp": lambda: _otlp_metrics(endpoint),
+        "console": _console_metrics,
+    }
+    return _build_named("OTEL_METRICS_EXPORTER", build)
+
+
+def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
+    exporters: list[_T] = []
+    for name in dict.fromkeys(part.strip() for part in os.environ.get(variable, "").split(",")):
+        if name == "none":
+            continue
+        known = build.get(name or "otlp")
+        if known is None:
+            logger.warning(
+                "%s=%r is not known here (otlp, console, none); nothing is exported to it",
+                variable,
+                name,
+            )
+            continue
+        try:
+            exporters.append(known())
+        except Exception as error:  # noqa: BLE001 - a bad certificate path must not stop the agent
+            failed(f"building the {name or 'otlp'} exporter", error)
+    return exporters
+
+
+def is_grpc(endpoint: str | None, signal: str) -> bool:
+    """Tell whether spans or metrics go over gRPC: by the endpoint's scheme, else by `OTEL_*`.
+
+    Args:
+        endpoint: the argument of `instrument`, if any.
+        signal: `TRACES` or `METRICS`.
+    """
+    if endpoint is not None and urlsplit(endpoint).scheme in _GRPC_SCHEMES:
+        return True
+    protocol = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL") or os.environ.get(
+        "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"
+    )
+    return protocol.strip().lower() == "grpc"
+
+
+def _otlp_spans(endpoint: str | None) -> SpanExporter:
+    if is_grpc(endpoint, "TRACES"):
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
+            OTLPSpanExporter as GrpcSpanExporter,
+        )
+
+        address, insecure = grpc_target(endpoint)
+        return GrpcSpanExporter(endpoint=address, insecure=insecure)
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter(endpoint=signal_url(endpoint, _TRACES_PATH))
+
+
+def _otlp_metrics(endpoint: str | None) -> MetricExporter:
+    if is_grpc(endpoint, "METRICS"):
+        from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import (
+            OTLPMetricExporter as GrpcMetricExporter,
+        )
+
+        address, insecure = grpc_target(endpoint)
+        return GrpcMetricExporter(endpoint=address, insecure=insecure)
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+
+    return OTLPMetricExporter(endpoint=signal_url(endpoint, _METRICS_PATH))
+
+
+def _console_spans() -> SpanExporter:
+    from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+    return ConsoleSpanExporter()
+
+
+def _console_metrics() -> MetricExporter:
+    from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
+
+    return ConsoleMetricExporter()
+
+
+def signal_url(endpoint: str | None, path: str) -> str | None:
+    """Return where a signal goes over HTTP; None leaves it to `OTEL_EXPORTER_OTLP_*`.
+
+    An endpoint is a base address, as in `OTEL_EXPORTER_OTLP_ENDPOINT`; one that already ends in
+    the path of a signal stands for all signals of that server.
+    """
+    if endpoint is None:
+        return None
+    base = endpoint.rstrip("/")
+    for suffix in (_TRACES_PATH, _METRICS_PATH):
+        base = base.removesuffix(suffix)
+    return base + path
+
+
+def grpc_target(endpoint: str | None) -> tuple[str | None, bool | None]:
+    """Return address and plaintext flag for gRPC; None leaves each to `OTEL_EXPORTER_OTLP_*`."""
+    if endpoint is None:
+        return None, None
+    parts = urlsplit(endpoint)
+    scheme = _GRPC_SCHEMES.get(parts.scheme, parts.scheme)
+    return f"{scheme}://{parts.netloc}", scheme == "http"
+
+
+def export_hosts(endpoint: str | None) -> frozenset[str]:
+    """Return the `host:port` that our own exports go to, which are never instrumented."""
+    urls = [endpoint or ""]
+    urls += [
+        value
+        for name, value in os.environ.items()
+        if name.startswith("OTEL_EXPORTER_OTLP") and name.endswith("ENDPOINT")
+    ]
+    hosts: set[str] = set()
+    for url in urls:
+        parts = urlsplit(url)
+        if parts.hostname:
+            default = 443 if parts.scheme in {"https", "grpcs"} else 80
+            hosts.add(f"{parts.hostname}:{parts.port or default}")
+    return frozenset(hosts or {"localhost:4318", "localhost:4317"})

@@ -1,0 +1,138 @@
+"""The background thread that finishes spans, so that the agent's threads do not.
+
+Hashing, compressing, redacting and reading bodies happens here; the span then ends with the time
+at which the agent was done with the call. The queue is bounded in number and in bytes. What does
+not fit is finished without its body, at once, and counted.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from ._guard import guard
+
+MAX_JOBS: Final = 4096
+MAX_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One span to finish."""
+
+    finish: Callable[[], None]
+    abandon: Callable[[], None]
+    """Ends the span without its body; cheap enough for the agent's thread."""
+    size: int
+    """Bytes of body that the job keeps alive."""
+
+
+class Finisher:
+    """A bounded queue and one daemon thread that works it off."""
+
+    def __init__(self, *, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES) -> None:
+        self._max_jobs = max_jobs
+        self._max_bytes = max_bytes
+        self.dropped = 0
+        """Spans that were ended without their body because the queue was full."""
+        self._closed = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self._jobs: deque[Job] = deque()
+        self._bytes = 0
+        self._busy = False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._pid = os.getpid()
+
+    def reset_after_fork(self) -> None:
+        """Begin anew in a forked child: the jobs and the thread belong to the parent."""
+        self._reset()
+
+    def submit(self, job: Job) -> None:
+        """Take a job, or abandon it when there is no room."""
+        with self._changed:
+            room = len(self._jobs) < self._max_jobs and self._bytes + job.size <= self._max_bytes
+            if room and not self._closed:
+                self._jobs.append(job)
+                self._bytes += job.size
+                if self._thread is None:
+                    self._start()
+                self._changed.notify()
+                return
+            self.dropped += 1
+        with guard("ending a span without its body"):
+            job.abandon()
+
+    def _start(self) -> None:
+        # Started by the first job: an agent that never calls out has no thread of ours.
+        self._thread = threading.Thread(target=self._run, name="seekwatch-finisher", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:
+            # The interpreter is shutting down; `drain` does the work on its caller's thread.
+            self._thread = None
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._jobs and not self._closed:
+                    self._changed.wait()
+                if not self._jobs:
+                    return
+            self._finish_next()
+
+    def _finish_next(self) -> bool:
+        with self._changed:
+            if not self._jobs or self._busy:
+                return False
+            job = self._jobs.popleft()
+            self._busy = True
+        try:
+            done = False
+            with guard("finishing a span"):
+                job.finish()
+                done = True
+            if not done:
+                with guard("ending a span without its body"):
+                    job.abandon()
+        finally:
+            with self._changed:
+                self._bytes -= job.size
+                self._busy = False
+                self._changed.notify_all()
+        return True
+
+    def drain(self, timeout: float) -> bool:
+        """Wait until every job taken so far is finished.
+
+        Args:
+            timeout: seconds to wait at most.
+
+        Returns:
+            Whether the queue ran empty in time.
+        """
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while self._jobs or self._busy:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    return False
+                if self._thread is None or not self._thread.is_alive():
+                    break
+                self._changed.wait(remaining)
+        while time.monotonic() < deadline and self._finish_next():
+            pass
+        return not self._jobs
+
+    def close(self, timeout: float) -> bool:
+        """Finish what is there and stop the thread; later jobs are abandoned at once."""
+        drained = self.drain(timeout)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        return drained

@@ -1,0 +1,74 @@
+"""The one place where our own failures stop: counted, logged once per kind, never raised.
+
+An agent must not notice its monitor. Every call from the agent's code into ours runs through
+`guarded` or under `guard`, so that a bug of ours costs a span and not a request.
+"""
+
+import functools
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+logger = logging.getLogger("seekwatch.sdk")
+
+_lock = threading.Lock()
+_failures: Counter[str] = Counter()
+
+
+def failed(kind: str, error: Exception) -> None:
+    """Count a failure of ours and log the first of its kind."""
+    with _lock:
+        _failures[kind] += 1
+        first = _failures[kind] == 1
+    if first:
+        logger.warning(
+            "%s failed (%s); the agent is not affected; later ones are only counted",
+            kind,
+            type(error).__name__,
+        )
+        # The message and the stack may quote the agent's content, so they are for debugging only.
+        logger.debug("%s failed", kind, exc_info=error)
+
+
+def failures() -> dict[str, int]:
+    """Return how often each kind of call of ours has failed since the process began."""
+    with _lock:
+        return dict(_failures)
+
+
+def reset_failures() -> None:
+    """Forget the counts, so that the next failure of each kind is logged again."""
+    with _lock:
+        _failures.clear()
+
+
+@contextmanager
+def guard(kind: str) -> Iterator[None]:
+    """Run a block of ours; an exception in it is counted and logged, never raised."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+        failed(kind, error)
+
+
+def guarded(kind: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R | None]]:
+    """Make a function return None where it would raise; see `guard`."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R | None]:
+        @functools.wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R | None:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+                failed(kind, error)
+                return None
+
+        return call
+
+    return decorate

@@ -1,0 +1,211 @@
+"""One HTTP call of the agent, from before it is sent until its body is over.
+
+On the agent's thread only what must be there: start the spans, note times and references. What
+the spans will say is worked out on the finisher's thread (`_http_spans`).
+"""
+
+import time
+from typing import Any, Final, Literal
+
+import httpx
+from opentelemetry.context import get_current as get_current_context
+from opentelemetry.context import get_value
+from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
+from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
+
+from seekwatch.core import attributes
+
+from . import _llm_calls
+from ._body import Capture
+from ._context import attach, detach
+from ._finisher import Job
+from ._guard import guard, guarded
+from ._http_spans import Ended, abandon_call, finish_call
+from ._runtime import Runtime, current
+from ._search_apis import SearchApi
+from ._tee import tee
+
+Kind = Literal["fetch", "search", "llm"]
+
+_OTLP_PATHS: Final = ("/v1/traces", "/v1/metrics", "/v1/logs")
+
+
+class Exchange:
+    """One request and its answer on the way to the call's result."""
+
+    __slots__ = ("location", "seconds", "started", "status", "url")
+
+    def __init__(self, url: httpx.URL) -> None:
+        self.url = url
+        self.status: int | None = None
+        self.location: str | None = None
+        self.started = time.perf_counter()
+        self.seconds = 0.0
+
+    def ended(self, response: httpx.Response | None) -> None:
+        """Note the answer; None when there was none."""
+        self.seconds = time.perf_counter() - self.started
+        if response is not None:
+            self.status = response.status_code
+            self.location = response.headers.get("location")
+
+
+class HttpCall:
+    """The spans of one call and what is known about it so far."""
+
+    __slots__ = (
+        "_ended",
+        "_token",
+        "api",
+        "client",
+        "exchanges",
+        "kind",
+        "outer",
+        "request",
+        "runtime",
+        "started_ns",
+        "url",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        client: object,
+        request: httpx.Request,
+        kind: Kind,
+        api: SearchApi | None,
+    ) -> None:
+        self.runtime = runtime
+        self.client = client
+        self.request = request
+        self.kind: Kind = kind
+        self.api = api
+        self.url = request.url
+        self.exchanges: list[Exchange] = []
+        self.outer: Span | None = None
+        """The RETRIEVER or LLM span; None for a plain fetch."""
+        self.wire: Span | None = None
+        """The TOOL span; None for a model call."""
+        self._ended = False
+        self._token: Any = None
+        self.started_ns = time.time_ns()
+
+    def start(self) -> None:
+        """Start the spans and make the innermost one current."""
+        tracer = self.runtime.tracer
+        context = get_current_context()
+        if self.kind != "fetch":
+            name, kind, operation = _OUTER[self.kind]
+            self.outer = tracer.start_span(
+                name if self.api is None else f"{name} {self.api.name}",
+                context,
+                SpanKind.CLIENT,
+                {
+                    **self.runtime.common,
+                    attributes.SPAN_KIND: kind,
+                    attributes.OPERATION_NAME: operation,
+                },
+            )
+            context = set_span_in_context(self.outer, context)
+        if self.kind != "llm":
+            tool = "search" if self.kind == "search" else "fetch"
+            self.wire = tracer.start_span(
+                f"execute_tool {tool}",
+                context,
+                SpanKind.INTERNAL,
+                {
+                    **self.runtime.common,
+                    attributes.SPAN_KIND: attributes.KIND_TOOL,
+                    attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
+                    attributes.GENAI_TOOL_NAME: tool,
+                },
+            )
+            context = set_span_in_context(self.wire, context)
+        self._token = attach(context)
+
+    def exchange(self, request: httpx.Request) -> Exchange:
+        """Begin one request inside the call."""
+        exchange = Exchange(request.url)
+        self.exchanges.append(exchange)
+        return exchange
+
+    def leave(self) -> None:
+        """Make the agent's own span current again; the caller's context is its own."""
+        detach(self._token)
+
+    @guarded("a failed request")
+    def failed(self, error: BaseException) -> None:
+        """End the spans of a call that raised."""
+        self._submit(Ended(self, time.time_ns(), None, error, None))
+
+    @guarded("an answered request")
+    def answered(self, response: httpx.Response) -> None:
+        """End the spans of a call, now or when its streamed body is over."""
+        if not self._recording():
+            return
+        if response.is_closed:
+            self._submit(Ended(self, time.time_ns(), response, None, None))
+            return
+
+        def over(capture: Capture, error: BaseException | None) -> None:
+            self._submit(Ended(self, time.time_ns(), response, error, capture))
+
+        tee(response, over)
+
+    def _recording(self) -> bool:
+        span = self.wire or self.outer
+        return span is not None and span.is_recording()
+
+    def _submit(self, ended: Ended) -> None:
+        if self._ended or not self._recording():
+            return
+        self._ended = True
+        self.runtime.finisher.submit(
+            Job(
+                finish=lambda: finish_call(ended),
+                abandon=lambda: abandon_call(ended),
+                size=ended.held_bytes(),
+            )
+        )
+
+
+_OUTER: Final = {
+    "search": ("retrieval", attributes.KIND_RETRIEVER, attributes.OPERATION_RETRIEVAL),
+    "llm": ("chat", attributes.KIND_LLM, attributes.OPERATION_CHAT),
+}
+
+
+def begin(client: object, request: httpx.Request) -> HttpCall | None:
+    """Start the spans of a call; None when it is to go through unseen by us."""
+    runtime = current()
+    if runtime is None:
+        return None
+    with guard("the start of a request"):
+        return _begin(runtime, client, request)
+    return None
+
+
+def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall | None:
+    if not is_http_instrumentation_enabled() or get_value("suppress_instrumentation"):
+        return None
+    url = request.url
+    host, port, path, method = url.host, url.port, url.path, request.method
+    authority = f"{host}:{port or (443 if url.scheme == 'https' else 80)}"
+    if authority in runtime.ignored_hosts or path.endswith(_OTLP_PATHS):
+        return None
+    if runtime.excluded is not None and runtime.excluded(str(url)):
+        return None
+    kind: Kind = "fetch"
+    api = runtime.index.find(method, host, port, path, url.query.decode("ascii", "replace"))
+    if api is not None:
+        kind = "search"
+    elif method == "POST" and _llm_calls.is_model_path(path):
+        if not _llm_calls.is_generation(request) or _llm_calls.is_covered(
+            get_current_span(), request.headers
+        ):
+            return None
+        kind = "llm"
+    call = HttpCall(runtime, client, request, kind, api)
+    call.start()
+    return call

@@ -1,0 +1,299 @@
+"""Works out what the spans of a finished HTTP call say, on the finisher's thread."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+from opentelemetry.trace import Span, Status, StatusCode
+
+from seekwatch.core import attributes
+
+from . import _body, _llm_calls, _search_results
+from ._batching import end_with_clean_keys
+from ._body import Body, Capture
+from ._runtime import Runtime
+
+if TYPE_CHECKING:
+    from ._http_call import HttpCall
+
+_READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_RESERVED_ATTRIBUTES: Final = 24
+"""Kept free on a RETRIEVER span for everything that is not a flattened document."""
+_CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
+"""Response extensions by which caching transports of httpx say that they answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What is known of a call when it is over; everything by reference."""
+
+    call: "HttpCall"
+    end_ns: int
+    response: httpx.Response | None
+    error: BaseException | None
+    capture: Capture | None
+    """The teed body of a streamed response; None when the response holds its whole body."""
+
+    def held_bytes(self) -> int:
+        """Return how many bytes of body this keeps alive."""
+        if self.capture is not None:
+            return self.capture.held
+        if self.response is None:
+            return 0
+        return len(self.response.content)
+
+    @property
+    def status(self) -> int | None:
+        """The status of the last answer, if any came."""
+        if self.response is not None:
+            return self.response.status_code
+        return self.call.exchanges[-1].status if self.call.exchanges else None
+
+    def error_type(self) -> str | None:
+        """The low-cardinality name of what went wrong, as the HTTP conventions have it."""
+        if self.error is not None:
+            return type(self.error).__qualname__
+        return str(self.status) if self.status is not None and self.status >= 400 else None
+
+
+def abandon_call(ended: Ended) -> None:
+    """End the spans with the least that makes sense of them; runs on the agent's thread."""
+    call = ended.call
+    for span in (call.wire, call.outer):
+        if span is not None and span.is_recording():
+            span.set_attribute(attributes.HTTP_METHOD, call.request.method)
+            span.set_attribute(attributes.URL_FULL, str(call.url))
+            if ended.status is not None:
+                span.set_attribute(attributes.HTTP_STATUS, ended.status)
+            span.set_attribute(attributes.CONTENT_OMITTED, _body.QUEUE_FULL)
+            _set_error(span, ended)
+            span.end(ended.end_ns)
+
+
+def finish_call(ended: Ended) -> None:
+    """Set every attribute of the call's spans and end them, innermost first."""
+    call = ended.call
+    body = _decoded(ended)
+    read: dict[str, Any] = {}
+    if call.outer is not None:
+        if call.kind == "search":
+            read = _search_attributes(ended, body)
+        else:
+            read = _llm_calls.read_call(call, ended.response, body, _request_body(call.request))
+    if call.wire is not None:
+        unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
+        _end(call.runtime, call.wire, _wire_attributes(ended, body, carry_body=unread), ended)
+    if call.outer is not None:
+        if call.kind == "llm":
+            read |= _exchange_attributes(ended)
+            _rename(call.outer, read)
+        _end(call.runtime, call.outer, read, ended)
+
+
+def _rename(span: Span, read: dict[str, Any]) -> None:
+    model = read.get(attributes.REQUEST_MODEL)
+    if model:
+        span.update_name(f"{read.get(attributes.OPERATION_NAME, 'chat')} {model}")
+
+
+def _end(runtime: Runtime, span: Span, values: dict[str, Any], ended: Ended) -> None:
+    error_type = ended.error_type()
+    if error_type is not None:
+        values[attributes.ERROR_TYPE] = error_type
+    prepared = runtime.prepared(values)
+    span.set_attributes(prepared)
+    _set_error(span, ended)
+    end_with_clean_keys(span, ended.end_ns, frozenset(prepared))
+
+
+def _set_error(span: Span, ended: Ended) -> None:
+    error_type = ended.error_type()
+    if error_type is None:
+        return
+    runtime = ended.call.runtime
+    message = None
+    if ended.error is not None:
+        message = error_type
+        if runtime.withholder is None and str(ended.error):
+            message = runtime.redactor.text(f"{error_type}: {ended.error}")
+    span.set_status(Status(StatusCode.ERROR, message))
+
+
+def _decoded(ended: Ended) -> Body:
+    response = ended.response
+    if response is None:
+        return Body(b"", whole=False, wire_bytes=None)
+    if ended.capture is not None:
+        return _body.decode(ended.capture, response.headers)
+    return Body(response.content, whole=True, wire_bytes=response.num_bytes_downloaded)
+
+
+def _exchange_attributes(ended: Ended) -> dict[str, Any]:
+    """What the HTTP conventions say about one call: where to, with what result, how long."""
+    call = ended.call
+    found: dict[str, Any] = {
+        attributes.HTTP_METHOD: call.request.method,
+        attributes.URL_FULL: str(call.url),
+        attributes.SERVER_ADDRESS: call.url.host,
+    }
+    if call.url.port is not None:
+        found[attributes.SERVER_PORT] = call.url.port
+    if ended.status is not None:
+        found[attributes.HTTP_STATUS] = ended.status
+    if call.exchanges:
+        # The sum over the hops is what the stock metric adds up for the same call.
+        found[attributes.HTTP_DURATION] = sum(each.seconds for each in call.exchanges)
+    return found
+
+
+def _wire_attributes(ended: Ended, body: Body, *, carry_body: bool) -> dict[str, Any]:
+    call = ended.call
+    values = _exchange_attributes(ended)
+    method, url = call.request.method, values[attributes.URL_FULL]
+    if call.wire is not None:
+        trace_id = call.wire.get_span_context().trace_id
+        attempt = call.runtime.attempts.next(trace_id, method, url)
+        values[attributes.FETCH_ATTEMPT] = attempt
+        if attempt > 1:
+            values[attributes.HTTP_RESEND_COUNT] = attempt - 1
+    values[attributes.FETCH_ACTION] = _action(call)
+    values[attributes.FETCH_ADAPTER] = "search" if call.kind == "search" else "fetch"
+    for name in attributes.REQUEST_HEADERS:
+        if name in call.request.headers:
+            values[attributes.REQUEST_HEADER + name] = call.request.headers.get_list(name)
+    values |= _hops(ended)
+    if ended.response is not None:
+        values |= _response_attributes(ended, ended.response)
+        values |= _carried(ended, ended.response, body, carry_body=carry_body)
+    return values
+
+
+def _action(call: "HttpCall") -> str:
+    if call.request.method in _READ_METHODS or call.kind == "search":
+        return "read"
+    return "destructive" if call.request.method == "DELETE" else "write"
+
+
+def _hops(ended: Ended) -> dict[str, Any]:
+    hops: list[dict[str, Any]] = [
+        {"url": str(each.url), "status": each.status, "location": each.location}
+        for each in ended.call.exchanges[:-1]
+    ]
+    if not ended.call.exchanges and ended.response is not None:
+        hops = [
+            {"url": str(r.url), "status": r.status_code, "location": r.headers.get("location")}
+            for r in ended.response.history
+        ]
+    if not hops:
+        return {}
+    redact = ended.call.runtime.redactor.url
+    for hop in hops:
+        hop["url"] = redact(hop["url"])
+        hop["location"] = None if hop["location"] is None else redact(hop["location"])
+    compact = [{key: value for key, value in hop.items() if value is not None} for hop in hops]
+    return {attributes.FETCH_HOPS: json.dumps(compact, ensure_ascii=False)}
+
+
+def _response_attributes(ended: Ended, response: httpx.Response) -> dict[str, Any]:
+    final = str(response.url)
+    values: dict[str, Any] = {
+        attributes.FETCH_FINAL_URL: final,
+        attributes.RETRIEVED_AT: _rfc3339(ended.end_ns),
+    }
+    if ended.call.kind == "fetch":
+        values[attributes.SOURCE_URL] = final
+    for name in attributes.RESPONSE_HEADERS:
+        if name in response.headers:
+            values[attributes.RESPONSE_HEADER + name] = response.headers.get_list(name)
+    content_type = response.headers.get("content-type")
+    if content_type:
+        values[attributes.CONTENT_TYPE] = content_type
+    marks = [response.extensions[mark] for mark in _CACHE_MARKS if mark in response.extensions]
+    if marks:
+        values[attributes.FETCH_FROM_CACHE] = bool(marks[0])
+        if marks[0]:
+            values[attributes.FETCH_ADAPTER] = "cache"
+    return values
+
+
+def _carried(
+    ended: Ended, response: httpx.Response, body: Body, *, carry_body: bool
+) -> dict[str, Any]:
+    runtime = ended.call.runtime
+    values: dict[str, Any] = {}
+    values |= _body.body_attributes(
+        body,
+        response.headers.get("content-type", ""),
+        runtime.redactor,
+        cap=runtime.config.page_bytes if runtime.config.capture_content and carry_body else 0,
+        value_limit=runtime.value_limit,
+    )
+    if not carry_body and attributes.CONTENT_OMITTED in values:
+        values[attributes.CONTENT_OMITTED] = _body.SEARCH_RESULTS
+    return values
+
+
+def _rfc3339(time_ns: int) -> str:
+    moment = datetime.fromtimestamp(time_ns // 1_000_000 / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _request_body(request: httpx.Request) -> bytes | None:
+    try:
+        return request.content
+    except httpx.RequestNotRead:
+        return None
+
+
+def _search_attributes(ended: Ended, body: Body) -> dict[str, Any]:
+    call = ended.call
+    api = call.api
+    if api is None:
+        return {}
+    query = _search_results.read_query(
+        api, call.url.query.decode("ascii", "replace"), _request_body(call.request)
+    )
+    values: dict[str, Any] = {
+        attributes.SEARCH_PROVIDER: api.name,
+        attributes.DATA_SOURCE_ID: api.name,
+        attributes.SOURCE_TYPE: attributes.SOURCE_TYPE_WEB,
+    }
+    if query.text is not None:
+        values[attributes.SEARCH_QUERY] = query.text
+        values[attributes.RETRIEVAL_QUERY_TEXT] = query.text
+        values[attributes.INPUT_VALUE] = query.text
+    if query.top_k is not None:
+        values[attributes.RETRIEVAL_TOP_K] = query.top_k
+    if ended.response is None or ended.response.status_code >= 400:
+        return values
+    if not body.whole:
+        return {**values, attributes.SEARCH_UNREAD: _search_results.TOO_LARGE}
+    called_at = datetime.fromtimestamp(call.started_ns / 1e9, UTC)
+    documents, unread = _search_results.read_results(api, body.data, called_at)
+    if unread is not None:
+        return {**values, attributes.SEARCH_UNREAD: unread}
+    return values | _document_attributes(call.runtime, documents, api.name)
+
+
+def _document_attributes(
+    runtime: Runtime, documents: list[dict[str, Any]], provider: str
+) -> dict[str, Any]:
+    redact = runtime.redactor.url
+    for document in documents:
+        if "url" in document:
+            document["url"] = document["id"] = redact(document["url"])
+    values: dict[str, Any] = {
+        attributes.SEARCH_RESULT_COUNT: len(documents),
+        attributes.GENAI_RETRIEVAL_DOCUMENTS: _search_results.documents_json(documents),
+    }
+    urls = [document["url"] for document in documents if "url" in document]
+    if urls:
+        values[attributes.SOURCE_URL] = urls
+    ages = [document["recency_days"] for document in documents if "recency_days" in document]
+    if ages:
+        values[attributes.SOURCE_RECENCY_DAYS] = ages
+    limit = runtime.attribute_limit
+    room = 1_000_000 if limit is None else limit - _RESERVED_ATTRIBUTES - len(values)
+    return values | _search_results.flattened(documents, provider, room)

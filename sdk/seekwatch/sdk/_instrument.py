@@ -1,0 +1,290 @@
+"""`instrument()` and its inverse: puts the parts together, each once, and takes them apart."""
+
+import atexit
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import TracerProvider
+
+from seekwatch.core import attributes
+
+from . import _entrypoint, _exporters, _httpx_patch, _providers, _stock_httpx
+from ._batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
+from ._config import Config, Redact, build_config
+from ._export_stage import ExportStage
+from ._finisher import Finisher
+from ._guard import failed, guard, logger
+from ._runtime import Runtime, current, salt, set_current
+from ._search_apis import SearchApi, SearchApiIndex
+from ._version import version
+from ._withholding import Withholder
+
+_lock = threading.RLock()
+
+
+@dataclass(slots=True)
+class _Installation:
+    runtime: Runtime
+    undo: list[Callable[[float], None]] = field(default_factory=list[Callable[[float], None]])
+    """What to do to undo it, last first; each gets the seconds that are left."""
+
+
+_installed: _Installation | None = None
+
+
+def instrument(
+    agent: str,
+    *,
+    endpoint: str | None = None,
+    environment: str | None = None,
+    release: str | None = None,
+    capture_content: bool = True,
+    capture_pages: bool | int = True,
+    redact: Redact | Iterable[Redact] = (),
+    search_apis: Sequence[SearchApi] = (),
+    entrypoint: str | None = None,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+) -> None:
+    """Instrument this process: the one call that an agent needs. A second call does nothing.
+
+    Every `OTEL_*` variable of OpenTelemetry's Python SDK is honoured; an argument given here
+    wins over its variable, except that `OTEL_SERVICE_NAME` wins the resource's service name.
+
+    Args:
+        agent: the agent's name, on every span of ours as `gen_ai.agent.name`.
+        endpoint: OTLP base address, `http://host:4318` or `grpc://host:4317`.
+        environment: `deployment.environment.name`, such as `production`.
+        release: the agent's version, `service.version`.
+        capture_content: False sends no question, answer, page, query or title, but salted hashes
+            and lengths in their place.
+        capture_pages: whether page bodies go onto spans, or how many bytes of each (before
+            compression; True is 262,144; 0 is never).
+        redact: patterns of your own (regular expressions) and callables from text to text,
+            beside the secrets that are always masked.
+        search_apis: search engines of your own, beside the built-in ones.
+        entrypoint: `package.module:function` of the agent; its first string argument is the
+            question and what it returns the answer.
+        tracer_provider: join this one instead of the process's.
+        meter_provider: join this one instead of the process's.
+
+    Raises:
+        ValueError: an argument cannot be used. Nothing else is ever raised.
+    """
+    config = build_config(
+        agent,
+        endpoint=endpoint,
+        environment=environment,
+        release=release,
+        capture_content=capture_content,
+        capture_pages=capture_pages,
+        redact=redact,
+        search_apis=search_apis,
+        entrypoint=entrypoint,
+    )
+    with _lock:
+        _instrument(config, tracer_provider, meter_provider)
+
+
+def _instrument(
+    config: Config, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None
+) -> None:
+    global _installed
+    if _installed is not None:
+        logger.info("already instrumented as %r", _installed.runtime.config.agent)
+        return
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        logger.info("OTEL_SDK_DISABLED is true: nothing is instrumented")
+        return
+    try:
+        installation = _install(config, tracer_provider, meter_provider)
+    except Exception as error:  # noqa: BLE001 - an agent without monitoring is better than none
+        failed("instrument", error)
+        return
+    _installed = installation
+    set_current(installation.runtime)
+
+
+def _install(
+    config: Config, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None
+) -> _Installation:
+    finisher = Finisher()
+    index = SearchApiIndex(config.search_apis)
+    traces = _providers.join_tracer_provider(config, tracer_provider)
+    limits: Any = getattr(traces.provider, "_span_limits", None)
+    common: dict[str, Any] = {attributes.AGENT_NAME: config.agent}
+    if not traces.ours:
+        # A provider that was here first keeps its resource, so the spans say it themselves.
+        if config.environment is not None:
+            common[attributes.ENVIRONMENT] = config.environment
+        if config.release is not None:
+            common[attributes.SERVICE_VERSION] = config.release
+    runtime = Runtime(
+        config=config,
+        tracer=traces.provider.get_tracer("seekwatch.sdk", version()),
+        finisher=finisher,
+        index=index,
+        common=common,
+        ignored_hosts=_exporters.export_hosts(config.endpoint),
+        value_limit=getattr(limits, "max_span_attribute_length", None),
+        attribute_limit=getattr(limits, "max_span_attributes", None),
+        withholder=(
+            None
+            if config.capture_content
+            else Withholder(salt(config.agent), index.query_parameters)
+        ),
+        excluded=_excluded_urls(),
+    )
+    installation = _Installation(runtime)
+    _add_processors(installation, traces)
+    meters = _providers.join_meter_provider(
+        config, meter_provider, _exporters.metric_exporters(config.endpoint)
+    )
+    if meters.ours:
+        installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
+    _patch(installation, traces.provider, meters.provider)
+    _register_exit(installation)
+    return installation
+
+
+def _excluded_urls() -> Callable[[str], bool] | None:
+    """Read the list that the stock instrumentation reads (`OTEL_PYTHON_HTTPX_EXCLUDED_URLS`)."""
+    from opentelemetry.util.http import get_excluded_urls
+
+    given = any(
+        os.environ.get(name)
+        for name in ("OTEL_PYTHON_HTTPX_EXCLUDED_URLS", "OTEL_PYTHON_EXCLUDED_URLS")
+    )
+    return get_excluded_urls("HTTPX").url_disabled if given else None
+
+
+def _add_processors(installation: _Installation, traces: _providers.Joined) -> None:
+    runtime = installation.runtime
+    config = runtime.config
+    if traces.ours:
+        installation.undo.append(lambda _: _providers.forget_tracer_provider(traces.provider))
+    for exporter in _exporters.span_exporters(config.endpoint):
+        processor = BatchingProcessor(
+            ExportStage(exporter, config.redactor, runtime.withholder),
+            Limits.from_environment(),
+            before_flush=runtime.finisher.drain,
+        )
+        traces.provider.add_span_processor(processor)
+        runtime.processors.append(processor)
+        installation.undo.append(functools.partial(_end_processor, traces.provider, processor))
+
+
+def _end_processor(provider: Any, processor: BatchingProcessor, left: float) -> None:
+    processor.shutdown(left)
+    _providers.remove_processor(provider, processor)
+
+
+def _end_meter_provider(provider: Any, left: float) -> None:
+    _providers.forget_meter_provider(provider)
+    # Half of what is left: the spans come after the metrics and matter more.
+    provider.shutdown(timeout_millis=left * 500)
+
+
+def _patch(installation: _Installation, traces: Any, meters: Any) -> None:
+    # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
+    undo = installation.undo
+    with guard("patching httpx"):
+        undo.append(_undo_without_deadline(_httpx_patch.install()))
+    with guard("the stock httpx instrumentation"):
+        undo.append(_undo_without_deadline(_stock_httpx.install(traces, meters)))
+    entrypoint = installation.runtime.config.entrypoint
+    if entrypoint is not None:
+        with guard("wrapping the entrypoint"):
+            undo.append(_undo_without_deadline(_entrypoint.install(*entrypoint)))
+
+
+def _undo_without_deadline(undo: Callable[[], None]) -> Callable[[float], None]:
+    return lambda _: undo()
+
+
+_fork_registered = False
+
+
+def _register_exit(installation: _Installation) -> None:
+    global _fork_registered
+    # Registered after any provider's own handler, so it runs before it.
+    atexit.register(_at_exit)
+    installation.undo.append(lambda _: atexit.unregister(_at_exit))
+    if not _fork_registered and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+        _fork_registered = True
+
+
+def _at_exit() -> None:
+    with guard("shutting down at exit"):
+        uninstrument()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+    if _installed is None:
+        return
+    with guard("restarting after fork"):
+        _installed.runtime.finisher.reset_after_fork()
+        for processor in _installed.runtime.processors:
+            processor.reset_after_fork()
+
+
+def uninstrument() -> None:
+    """Undo `instrument`: export what is there (within five seconds), then leave no trace of us.
+
+    httpx, the providers that were here before and the entrypoint are as they were.
+    """
+    global _installed
+    with _lock:
+        installation, _installed = _installed, None
+        set_current(None)
+        if installation is None:
+            return
+        deadline = time.monotonic() + SHUTDOWN_SECONDS
+        for step in reversed(installation.undo):
+            with guard("uninstrument"):
+                step(max(0.1, deadline - time.monotonic()))
+        with guard("uninstrument"):
+            installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
+
+
+def flush(timeout: float = 5.0) -> bool:
+    """Export every span that has ended, for processes that freeze or are killed.
+
+    Args:
+        timeout: seconds to wait at most.
+
+    Returns:
+        Whether everything was handed to the exporter in time (True when not instrumented).
+    """
+    runtime = current()
+    if runtime is None:
+        return True
+    deadline = time.monotonic() + timeout
+    done = False
+    with guard("flush"):
+        done = runtime.finisher.drain(timeout)
+        for processor in runtime.processors:
+            left = max(0.0, deadline - time.monotonic())
+            done = processor.force_flush(int(left * 1000)) and done
+    return done
+
+
+def statistics() -> dict[str, int]:
+    """Return our own counts: bodies and spans dropped, spans refused by the collector."""
+    runtime = current()
+    if runtime is None:
+        return {}
+    return {
+        "bodies_dropped": runtime.finisher.dropped,
+        "spans_dropped": sum(each.dropped for each in runtime.processors),
+        "spans_refused": sum(each.refused for each in runtime.processors),
+    }

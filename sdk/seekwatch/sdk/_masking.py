@@ -1,0 +1,99 @@
+"""Masks every part of a span by what its key says: URL, query, secret or text.
+
+Used twice: by the finisher on what it puts on spans of ours, and by the last stage before the
+wire on everything else.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from opentelemetry.sdk.trace import Event
+from opentelemetry.trace import Link, Status
+
+from seekwatch.core import attributes
+from seekwatch.core.redaction import MASK, Redactor
+
+_URL_KEYS: Final = frozenset(
+    {
+        attributes.URL_FULL,
+        attributes.FETCH_FINAL_URL,
+        attributes.SOURCE_URL,
+        "http.url",
+        "http.request.header.referer",
+        f"{attributes.RESPONSE_HEADER}location",
+    }
+)
+_QUERY_KEYS: Final = frozenset({"url.query", "http.target", "url.path"})
+# Compressed by us after redaction: scanning it would cost most and could only damage it.
+_OPAQUE_KEYS: Final = frozenset({attributes.CONTENT_BODY, attributes.CONTENT_HASH})
+
+
+class Masking:
+    """Masks the parts of one span and counts what it masked.
+
+    Args:
+        redactor: what a secret is.
+        clean: keys whose values have been masked already.
+    """
+
+    def __init__(self, redactor: Redactor, clean: frozenset[str] = frozenset()) -> None:
+        self._redactor = redactor
+        self._clean = clean
+        self.count = 0
+        """Secrets masked so far."""
+
+    def _counted(self, before: str, after: str) -> str:
+        if before != after:
+            self.count += max(1, after.count(MASK) - before.count(MASK))
+        return after
+
+    def text(self, value: str) -> str:
+        """Mask a text."""
+        return self._counted(value, self._redactor.text(value))
+
+    def _string(self, key: str, value: str) -> str:
+        if key in _URL_KEYS:
+            return self._counted(value, self._redactor.url(value))
+        if key in _QUERY_KEYS:
+            return self._counted(value, self._redactor.query(value))
+        return self._counted(value, self._redactor.attribute(key, value))
+
+    def _value(self, key: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._string(key, value)
+        if isinstance(value, Mapping):
+            inner: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
+            return {str(name): self._value(str(name), item) for name, item in inner.items()}
+        if isinstance(value, list | tuple):
+            items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
+            return tuple(self._value(key, item) for item in items)
+        return value
+
+    def attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Mask the values of attributes, each by its key."""
+        return {
+            key: value
+            if key in _OPAQUE_KEYS or key in self._clean or type(value) in {int, float, bool}
+            else self._value(key, value)
+            for key, value in values.items()
+        }
+
+    def event(self, event: Event) -> Event:
+        """Mask an event; an unchanged one is returned as it is."""
+        before = self.count
+        values = self.attributes(event.attributes or {})
+        name = self.text(event.name)
+        return event if self.count == before else Event(name, values, event.timestamp)
+
+    def link(self, link: Link) -> Link:
+        """Mask a link's attributes."""
+        before = self.count
+        values = self.attributes(link.attributes or {})
+        return link if self.count == before else Link(link.context, values)
+
+    def status(self, status: Status) -> Status:
+        """Mask a status message."""
+        if not status.description:
+            return status
+        text = self.text(status.description)
+        return status if text == status.description else Status(status.status_code, text)

@@ -1,0 +1,316 @@
+"""`agent_run`: one run of an agent as a span, for agents that know where a run begins and ends."""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypedDict, cast
+
+from opentelemetry.context import Context, create_key, get_value, set_value
+from opentelemetry.context import get_current as get_current_context
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+
+from seekwatch.core import attributes
+
+from ._context import attach, detach
+from ._guard import guard, guarded
+from ._runtime import Runtime, current
+from ._version import version
+
+StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
+Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]
+
+_RUN_KEY: Final = create_key("seekwatch-run")
+
+
+class Citation(TypedDict, total=False):
+    """One citation of an answer. Only `url` is required.
+
+    `start` and `end` are character offsets into the answer, half-open: the claim it supports.
+    """
+
+    url: str
+    title: str
+    quote: str
+    start: int
+    end: int
+
+
+class AgentRun:
+    """One run of the agent; made by `agent_run`, usable with `with` and `async with`.
+
+    Every method may be called at any time and more than once; what was said last counts. Outside
+    an instrumented process nothing happens.
+    """
+
+    def __init__(self, question: str | None, name: str | None = None) -> None:
+        self._question = question
+        self._name = name
+        self._runtime: Runtime | None = None
+        self._span: Span | None = None
+        self._token: Any = None
+        self._context: Context | None = None
+        self._stopped: StopReason | None = None
+        self._answered = False
+        self._ended = False
+        self._lock = threading.Lock()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run is over."""
+        return self._ended
+
+    @property
+    def otel_context(self) -> Context | None:
+        """The context in which the run's span is current; None when nothing is recorded."""
+        return self._context
+
+    @guarded("starting a run")
+    def open(self) -> None:
+        """Start the run's span without making it current; `with` does both."""
+        runtime = self._runtime = current()
+        if runtime is None:
+            return
+        agent = self._name or runtime.config.agent
+        # A run that was left open in this context (a generator abandoned half-way) and has since
+        # ended is nobody's parent.
+        outer = cast("AgentRun | None", get_value(_RUN_KEY))
+        stale = outer is not None and outer.ended
+        context = Context() if stale else get_current_context()
+        values: dict[str, Any] = {
+            **runtime.common,
+            attributes.SPAN_KIND: attributes.KIND_AGENT,
+            attributes.OPERATION_NAME: attributes.OPERATION_INVOKE_AGENT,
+            attributes.AGENT_NAME: agent,
+            attributes.SDK_VERSION: version(),
+        }
+        self._span = runtime.tracer.start_span(
+            f"invoke_agent {agent}", context, SpanKind.INTERNAL, values
+        )
+        if self._question is not None:
+            self._set({attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question})
+        self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
+
+    def _set(self, values: dict[str, Any]) -> None:
+        span, runtime = self._span, self._runtime
+        if span is None or runtime is None or not span.is_recording():
+            return
+        if runtime.withholder is not None:
+            # Only here on the agent's thread, and only short texts: the span may go to other
+            # exporters too, and none of them may get what is withheld.
+            values = {**runtime.withholder.attributes(values), attributes.CONTENT_WITHHELD: True}
+        span.set_attributes(values)
+
+    @guarded("noting an answer")
+    def answer(
+        self,
+        text: str,
+        citations: Sequence[Citation | Mapping[str, Any] | str] = (),
+        *,
+        refused: bool = False,
+    ) -> None:
+        """Note the answer that the user gets.
+
+        Args:
+            text: the answer, as shown.
+            citations: URLs, or mappings with `url` and what is known of `title`, `quote`,
+                `start`, `end` (characters of `text`, half-open).
+            refused: the agent declined to answer; `text` is its refusal.
+        """
+        self._answered = True
+        if refused:
+            self._stopped = "refused"
+        values: dict[str, Any] = {attributes.ANSWER: text, attributes.OUTPUT_VALUE: text}
+        cited = [_citation(each) for each in citations]
+        if cited:
+            values[attributes.CITATIONS] = json.dumps(cited, ensure_ascii=False, default=str)
+        self._set(values)
+
+    @guarded("noting limits")
+    def limits(
+        self,
+        *,
+        deadline: float | None = None,
+        budget: float | None = None,
+        attempts: int | None = None,
+        retries: int | None = None,
+        requests: int | None = None,
+        crawl_depth: int | None = None,
+        escalations: int | None = None,
+    ) -> None:
+        """Note the limits that the run is under; one that is not given is no limit.
+
+        Args:
+            deadline: seconds from the start of the run.
+            budget: US dollars.
+            attempts: attempts at one URL.
+            retries: retries in the whole run.
+            requests: requests in the whole run.
+            crawl_depth: links followed from a search result.
+            escalations: changes to a stronger adapter.
+        """
+        given = {
+            "deadline": None if deadline is None else float(deadline),
+            "budget": None if budget is None else float(budget),
+            "attempts": attempts,
+            "retries": retries,
+            "requests": requests,
+            "crawl_depth": crawl_depth,
+            "escalations": escalations,
+        }
+        self._set(
+            {attributes.LIMIT_PREFIX + k: value for k, value in given.items() if value is not None}
+        )
+
+    @guarded("noting the context of a run")
+    def context(
+        self,
+        *,
+        lane: Lane | None = None,
+        case: str | None = None,
+        corpus: str | None = None,
+        region: str | None = None,
+        as_of: datetime | str | None = None,
+        principal: str | None = None,
+        configuration: str | None = None,
+        conversation: str | None = None,
+    ) -> None:
+        """Note where the run comes from.
+
+        Args:
+            lane: live traffic (the default), or one of the lanes kept apart from it.
+            case: id of a fixed case with known truth.
+            corpus: version of the corpus that the run searches.
+            region: region that the answer is for.
+            as_of: the moment that ages count from, when it is not the run's own.
+            principal: the user on whose behalf it goes; only a salted hash leaves the process.
+            configuration: fingerprint of the agent's configuration.
+            conversation: id of the conversation that the run belongs to.
+        """
+        moment = as_of.isoformat() if isinstance(as_of, datetime) else as_of
+        hashed = None
+        if principal is not None and self._runtime is not None:
+            hashed = self._runtime.principal(principal)
+        given = {
+            attributes.LANE: lane,
+            attributes.CASE_ID: case,
+            attributes.CORPUS_VERSION: corpus,
+            attributes.REGION: region,
+            attributes.AS_OF: moment,
+            attributes.PRINCIPAL: hashed,
+            attributes.CONFIGURATION: configuration,
+            attributes.CONVERSATION_ID: conversation,
+        }
+        self._set({key: value for key, value in given.items() if value is not None})
+
+    @guarded("noting why a run stopped")
+    def stop(self, reason: StopReason) -> None:
+        """Note why the run stops, when it is not for an answer."""
+        self._stopped = reason
+
+    def _enter(self) -> None:
+        self.open()
+        with guard("making a run current"):
+            if self._context is not None:
+                self._token = attach(self._context)
+
+    def _exit(self, error: BaseException | None) -> None:
+        token, self._token = self._token, None
+        with guard("leaving a run"):
+            detach(token)
+        self.close(error)
+
+    @guarded("ending a run")
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run's span; only the first call counts."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+        span = self._span
+        if span is None or not span.is_recording():
+            return
+        reason = self._stopped or self._derived_reason(error)
+        if reason is not None:
+            span.set_attribute(attributes.STOP_REASON, reason)
+        if error is not None and not isinstance(error, GeneratorExit):
+            mark_error(span, error, withheld=self._withheld)
+        span.end()
+
+    @property
+    def _withheld(self) -> bool:
+        return self._runtime is not None and self._runtime.withholder is not None
+
+    def _derived_reason(self, error: BaseException | None) -> StopReason | None:
+        if isinstance(error, TimeoutError):
+            return "deadline"
+        if error is not None and not isinstance(error, GeneratorExit):
+            return "crashed"
+        return "answered" if self._answered else None
+
+    def __enter__(self) -> Self:
+        self._enter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._exit(error)
+
+    async def __aenter__(self) -> Self:
+        self._enter()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._exit(error)
+
+
+def mark_error(span: Span, error: BaseException, *, withheld: bool) -> None:
+    """Mark a span as failed: type, status, and the exception as an event.
+
+    Where content is withheld the message stays in the process: it may quote a question or a page.
+    """
+    with guard("marking an error"):
+        name = type(error).__qualname__
+        span.set_attribute(attributes.ERROR_TYPE, name)
+        if withheld:
+            span.set_status(Status(StatusCode.ERROR, name))
+            return
+        if isinstance(error, Exception):
+            span.record_exception(error)
+        span.set_status(Status(StatusCode.ERROR, f"{name}: {error}"))
+
+
+def _citation(citation: Citation | Mapping[str, Any] | str) -> dict[str, Any]:
+    if isinstance(citation, str):
+        return {"url": citation}
+    wanted = ("url", "title", "quote", "start", "end")
+    given: Mapping[str, Any] = citation
+    return {key: given[key] for key in wanted if given.get(key) is not None}
+
+
+def agent_run(question: str | None = None, *, name: str | None = None) -> AgentRun:
+    """Begin one run of the agent, for `with` and `async with`.
+
+    An exception inside marks the run and goes on unchanged.
+
+    Args:
+        question: what the user asked, as asked.
+        name: the agent's name, when this process runs several.
+    """
+    return AgentRun(question, name)
+
+
+def current_run() -> AgentRun | None:
+    """Return the run of this context, or None outside of one."""
+    run = cast("AgentRun | None", get_value(_RUN_KEY))
+    return None if run is None or run.ended else run

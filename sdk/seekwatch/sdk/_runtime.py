@@ -1,0 +1,113 @@
+"""What is alive between `instrument()` and `uninstrument()`, and the functions that reach it.
+
+The state is one object, replaced as a whole, so that no call ever sees half of it.
+"""
+
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from opentelemetry.trace import Tracer
+
+from seekwatch.core import attributes
+from seekwatch.core.redaction import Redactor
+
+from ._batching import BatchingProcessor
+from ._config import Config
+from ._finisher import Finisher
+from ._masking import Masking
+from ._search_apis import SearchApiIndex
+from ._withholding import Withholder
+
+_MAX_ATTEMPT_KEYS: Final = 16_384
+
+
+class Attempts:
+    """Counts attempts at one method and URL within one trace, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[int, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def next(self, trace_id: int, method: str, url: str) -> int:
+        """Return the ordinal of this attempt, from 1."""
+        # The hash alone is kept: URLs are long, and a collision costs one wrong ordinal.
+        key = hash((trace_id, method, url))
+        with self._lock:
+            count = self._counts.pop(key, 0) + 1
+            self._counts[key] = count
+            if len(self._counts) > _MAX_ATTEMPT_KEYS:
+                self._counts.popitem(last=False)
+        return count
+
+
+@dataclass(slots=True)
+class Runtime:
+    """The parts that a span of ours needs."""
+
+    config: Config
+    tracer: Tracer
+    finisher: Finisher
+    index: SearchApiIndex
+    common: dict[str, Any]
+    """Attributes of every span of ours."""
+    ignored_hosts: frozenset[str]
+    """`host:port` of our own exports."""
+    value_limit: int | None = None
+    attribute_limit: int | None = 128
+    withholder: Withholder | None = None
+    """Set where content must not leave the process."""
+    excluded: Callable[[str], bool] | None = None
+    """Says whether a URL is on the user's exclude list."""
+    processors: list[BatchingProcessor] = field(default_factory=list[BatchingProcessor])
+    attempts: Attempts = field(default_factory=Attempts)
+
+    @property
+    def redactor(self) -> Redactor:
+        """The configured redactor."""
+        return self.config.redactor
+
+    def prepared(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return attributes as they may stand on a span: masked, and without withheld content."""
+        masking = Masking(self.config.redactor)
+        masked = masking.attributes(values)
+        if masking.count:
+            masked[attributes.REDACTIONS] = masking.count
+        if self.withholder is None:
+            return masked
+        masked = self.withholder.attributes(masked)
+        masked[attributes.CONTENT_WITHHELD] = True
+        return masked
+
+    def principal(self, name: str) -> str:
+        """Return the salted hash that stands for a user."""
+        key = salt(self.config.agent).encode()[:64]
+        digest = hashlib.blake2b(name.encode(), key=key, digest_size=16)
+        return digest.hexdigest()
+
+
+def salt(agent: str) -> str:
+    """Return what is mixed into hashes of names and withheld texts.
+
+    `SEEKWATCH_SALT` where it is set; else the agent's name, so that the hashes of one agent agree
+    between its processes.
+    """
+    return os.environ.get("SEEKWATCH_SALT") or f"seekwatch:{agent}"
+
+
+_current: Runtime | None = None
+
+
+def current() -> Runtime | None:
+    """Return the live runtime, or None when the agent is not instrumented."""
+    return _current
+
+
+def set_current(runtime: Runtime | None) -> None:
+    """Put a runtime in place, or take it away."""
+    global _current
+    _current = runtime

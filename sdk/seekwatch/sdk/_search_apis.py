@@ -1,0 +1,247 @@
+"""Search APIs in declarative form: how to tell a call, where its query and its results are.
+
+A search API is data, not code, so that a user's own engine is described as the built-in ones are.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchApi:
+    """One web search API.
+
+    `query` and `top_k` name where the call carries a value: `param:NAME` in the URL, `json:PATH`
+    in a JSON body, `form:NAME` in a form body; the first that is there counts. `results` are
+    dotted paths to lists of results in the JSON answer; all that are there are read, in order.
+    The field names are dotted paths inside one result; the first that is there counts. A list is
+    entered by number (`pagemap.metatags.0.date`).
+
+    Example:
+        >>> SearchApi(
+        ...     name="intranet",
+        ...     hosts=("search.example.com", "127.0.0.1:8080"),
+        ...     paths=("/api/search",),
+        ...     query=("param:q",),
+        ...     results=("hits",),
+        ...     url=("link",),
+        ... ).name
+        'intranet'
+    """
+
+    name: str
+    """The provider's name, lower case; it becomes `gen_ai.data_source.id`."""
+    hosts: tuple[str, ...]
+    """Host, or `host:port`, with shell wildcards; a bare host stands for every port."""
+    paths: tuple[str, ...] = ("*",)
+    """URL paths with shell wildcards."""
+    methods: tuple[str, ...] = ("GET", "POST")
+    required: Mapping[str, str] = field(default_factory=dict[str, str])
+    """URL parameters that a call must have, each with a shell wildcard for its value."""
+    query: tuple[str, ...]
+    top_k: tuple[str, ...] = ()
+    results: tuple[str, ...]
+    url: tuple[str, ...] = ("url", "link")
+    title: tuple[str, ...] = ("title", "name")
+    published: tuple[str, ...] = ("published_date", "publishedDate", "date")
+    content: tuple[str, ...] = ("content", "snippet", "description", "text")
+    score: tuple[str, ...] = ("score",)
+
+    def __post_init__(self) -> None:
+        for place in (*self.query, *self.top_k):
+            if place.partition(":")[0] not in {"param", "json", "form"}:
+                raise ValueError(
+                    f"search API {self.name!r}: {place!r} must begin with param:, json: or form:"
+                )
+        if not self.hosts or not self.query or not self.results:
+            raise ValueError(f"search API {self.name!r} needs hosts, query and results")
+
+
+_SNIPPET: Final = ("snippet", "description", "content", "text")
+
+BUILT_IN: Final[tuple[SearchApi, ...]] = (
+    SearchApi(
+        name="tavily",
+        hosts=("api.tavily.com",),
+        paths=("/search",),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:max_results",),
+        results=("results",),
+    ),
+    SearchApi(
+        name="brave",
+        hosts=("api.search.brave.com",),
+        paths=("/res/v1/web/search", "/res/v1/news/search", "/res/v1/llm/context"),
+        query=("param:q", "json:q"),
+        top_k=("param:count", "json:count"),
+        # The news endpoint answers with a bare `results`.
+        results=("web.results", "news.results", "results"),
+        published=("page_age", "age"),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="exa",
+        hosts=("api.exa.ai",),
+        paths=("/search", "/findSimilar"),
+        methods=("POST",),
+        query=("json:query", "json:url"),
+        top_k=("json:numResults",),
+        results=("results",),
+        content=("text", "summary", "highlights.0"),
+    ),
+    SearchApi(
+        name="serpapi",
+        hosts=("serpapi.com", "www.serpapi.com"),
+        paths=("/search", "/search.json"),
+        methods=("GET",),
+        query=("param:q", "param:query", "param:search_query", "param:p", "param:text"),
+        top_k=("param:num",),
+        results=("organic_results", "news_results"),
+        url=("link", "url"),
+        published=("date", "published_date"),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="serper",
+        hosts=("google.serper.dev",),
+        paths=("/search", "/news", "/scholar"),
+        query=("json:q", "json:0.q", "param:q"),
+        top_k=("json:num", "param:num"),
+        results=("organic", "news", "0.organic"),
+        url=("link",),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="bing",
+        hosts=("api.bing.microsoft.com", "*.cognitiveservices.azure.com"),
+        paths=("/v7.0/search", "/v7.0/news/search", "/bing/v7.0/*search", "/v7.0/custom/search"),
+        methods=("GET",),
+        query=("param:q",),
+        top_k=("param:count",),
+        results=("webPages.value", "value"),
+        title=("name",),
+        published=("datePublished", "datePublishedDisplayText"),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="google-cse",
+        hosts=("www.googleapis.com", "customsearch.googleapis.com"),
+        paths=("/customsearch/v1", "/customsearch/v1/siterestrict"),
+        methods=("GET",),
+        query=("param:q",),
+        top_k=("param:num",),
+        results=("items",),
+        url=("link",),
+        published=(
+            "pagemap.metatags.0.article:published_time",
+            "pagemap.newsarticle.0.datepublished",
+            "pagemap.metatags.0.date",
+        ),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="perplexity",
+        hosts=("api.perplexity.ai",),
+        paths=("/search",),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:max_results",),
+        results=("results",),
+        published=("date",),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="you",
+        hosts=("api.ydc-index.io", "ydc-index.io", "api.you.com"),
+        paths=("/search", "/news", "/v1/search"),
+        query=("param:query", "param:q", "json:query"),
+        top_k=("param:count", "param:num_web_results", "json:count"),
+        results=("results.web", "results.news", "hits", "news.results"),
+        published=("page_age", "age"),
+        content=("description", "snippets.0", "snippet"),
+    ),
+    SearchApi(
+        name="jina",
+        hosts=("s.jina.ai", "svip.jina.ai", "*-s.jina.ai"),
+        query=("param:q", "json:q", "form:q"),
+        top_k=("param:num", "json:num"),
+        results=("data",),
+        published=("publishedTime", "date"),
+        content=("description", "content"),
+    ),
+    SearchApi(
+        # Self-hosted, so any host; only a call that asks for JSON is an API call.
+        name="searxng",
+        hosts=("*",),
+        paths=("/search", "*/search", "/"),
+        required={"format": "json", "q": "*"},
+        query=("param:q",),
+        results=("results",),
+        published=("publishedDate", "pubdate"),
+    ),
+    SearchApi(
+        name="searxng",
+        hosts=("*",),
+        paths=("/search",),
+        methods=("POST",),
+        required={"format": "json"},
+        query=("form:q", "param:q"),
+        results=("results",),
+        published=("publishedDate", "pubdate"),
+    ),
+)
+
+
+class SearchApiIndex:
+    """Finds the search API that a call goes to, fast for the calls that go to none."""
+
+    def __init__(self, own: Iterable[SearchApi] = ()) -> None:
+        # A user's entry comes first: it may describe a test server or override a built-in one.
+        self._apis = (*own, *BUILT_IN)
+        self._exact: dict[str, list[SearchApi]] = {}
+        self._wild: list[tuple[str, SearchApi]] = []
+        for api in self._apis:
+            for host in api.hosts:
+                if any(character in host for character in "*?["):
+                    self._wild.append((host, api))
+                else:
+                    self._exact.setdefault(host.lower(), []).append(api)
+
+    @property
+    def query_parameters(self) -> frozenset[str]:
+        """Names of the URL parameters that carry a query in any of the entries."""
+        return frozenset(
+            place.partition(":")[2]
+            for api in self._apis
+            for place in api.query
+            if place.startswith("param:")
+        )
+
+    def find(
+        self, method: str, host: str, port: int | None, path: str, query: str
+    ) -> SearchApi | None:
+        """Return the first entry that describes a call; `query` is the URL's, still encoded."""
+        authority = host if port is None else f"{host}:{port}"
+        for api in (*self._exact.get(authority, ()), *self._exact.get(host, ())):
+            if _describes(api, method, path, query):
+                return api
+        for pattern, api in self._wild:
+            fits = fnmatchcase(authority, pattern) or fnmatchcase(host, pattern)
+            if fits and _describes(api, method, path, query):
+                return api
+        return None
+
+
+def _describes(api: SearchApi, method: str, path: str, query: str) -> bool:
+    if method not in api.methods or not any(fnmatchcase(path, wanted) for wanted in api.paths):
+        return False
+    if not api.required:
+        return True
+    # Imported parameters are compared encoded: the wildcards only ever name plain words.
+    given = {name: value for name, _, value in (part.partition("=") for part in query.split("&"))}
+    return all(
+        name in given and fnmatchcase(given[name], wanted) for name, wanted in api.required.items()
+    )

@@ -1,0 +1,188 @@
+"""Reads a search call: the query from the request, the results from the answer.
+
+Runs on the finisher's thread only. What a provider does not say (a date, a score) stays out; it
+is never guessed.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from seekwatch.core import attributes
+
+from ._dates import parse_published, recency_days
+from ._json_paths import first_number, first_text, lookup
+from ._search_apis import SearchApi
+
+MAX_RESULTS: Final = 200
+"""More results than any provider gives on one page; the rest is counted, not carried."""
+MAX_DOCUMENTS_BYTES: Final = 256 * 1024
+"""Cap for the JSON carrier; beyond it the texts are dropped from the last rank upwards."""
+MAX_CONTENT_CHARACTERS: Final = 16_384
+
+NOT_JSON: Final = "not-json"
+UNKNOWN_SHAPE: Final = "unknown-shape"
+TOO_LARGE: Final = "too-large"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was asked: the text exactly as sent, and how many results were wanted."""
+
+    text: str | None
+    top_k: int | None
+
+
+def read_query(api: SearchApi, url_query: str, body: bytes | None) -> Query:
+    """Read query and wanted count from a call's URL and body."""
+    places = _Places(url_query, body)
+    text: str | None = None
+    for place in api.query:
+        found = places.find(place)
+        if isinstance(found, str):
+            text = found
+        elif isinstance(found, list):
+            # Several queries in one call (Perplexity): one span, each query on its own line.
+            parts: list[object] = found  # pyright: ignore[reportUnknownVariableType]
+            text = "\n".join(part for part in parts if isinstance(part, str))
+        if text:
+            break
+    for place in api.top_k:
+        wanted = places.find(place)
+        if isinstance(wanted, int) and not isinstance(wanted, bool):
+            return Query(text, wanted)
+        if isinstance(wanted, str) and wanted.isdigit():
+            return Query(text, int(wanted[:9]))
+    return Query(text, None)
+
+
+class _Places:
+    """The three places of a call where a value can be, each decoded once when first asked."""
+
+    def __init__(self, url_query: str, body: bytes | None) -> None:
+        self._url_query = url_query
+        self._body = body or b""
+        self._decoded: dict[str, object] = {}
+
+    def find(self, place: str) -> object:
+        kind, _, path = place.partition(":")
+        if kind not in self._decoded:
+            self._decoded[kind] = self._decode(kind)
+        return lookup(self._decoded[kind], path)
+
+    def _decode(self, kind: str) -> object:
+        if kind == "param":
+            return dict(parse_qsl(self._url_query, keep_blank_values=True))
+        try:
+            if kind == "form":
+                return dict(parse_qsl(self._body.decode(), keep_blank_values=True))
+            return json.loads(self._body)
+        except ValueError:
+            return None
+
+
+def read_results(
+    api: SearchApi, body: bytes, called_at: datetime
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Read the results of an answer.
+
+    Returns:
+        The documents as `gen_ai.retrieval.documents` carries them, and the reason when the
+        answer could not be read. No results in a list that is there is an answer, not a failure.
+    """
+    try:
+        decoded = json.loads(body)
+    except ValueError:
+        return [], NOT_JSON
+    found = False
+    items: list[object] = []
+    for path in api.results:
+        listed = lookup(decoded, path)
+        if isinstance(listed, list):
+            found = True
+            items.extend(listed)  # pyright: ignore[reportUnknownArgumentType]
+    if not found:
+        # Providers leave the list out when nothing was found; an error they do name.
+        empty = isinstance(decoded, dict) and "error" not in decoded and "errors" not in decoded
+        return [], None if empty else UNKNOWN_SHAPE
+    flat = _flat(items)
+    return [_document(api, item, rank, called_at) for rank, item in enumerate(flat, 1)], None
+
+
+def _flat(items: list[object]) -> list[object]:
+    """Undo one level of nesting (a list of results for each query of one call)."""
+    flat: list[object] = []
+    for item in items:
+        if isinstance(item, list):
+            flat.extend(item)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            flat.append(item)
+    return flat[:MAX_RESULTS]
+
+
+def _document(api: SearchApi, item: object, rank: int, called_at: datetime) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    url = first_text(item, api.url)
+    if url is not None:
+        document["id"] = url
+        document["url"] = url
+    title = first_text(item, api.title)
+    if title is not None:
+        document["title"] = title
+    published = first_text(item, api.published)
+    if published is not None:
+        document["published_date"] = published
+        moment = parse_published(published, called_at)
+        if moment is not None:
+            document["recency_days"] = recency_days(moment, called_at)
+    document["rank"] = rank
+    score = first_number(item, api.score)
+    if score is not None and math.isfinite(score):
+        document["score"] = score
+    content = first_text(item, api.content)
+    if content is not None:
+        document["content"] = content[:MAX_CONTENT_CHARACTERS]
+    return document
+
+
+def documents_json(documents: list[dict[str, Any]]) -> str:
+    """Encode documents within the cap: every result keeps its facts, the last lose their text."""
+    encoded = [json.dumps(document, ensure_ascii=False) for document in documents]
+    size = sum(map(len, encoded)) + 2 * len(encoded)
+    for index in reversed(range(len(encoded))):
+        if size <= MAX_DOCUMENTS_BYTES:
+            break
+        bare = {key: value for key, value in documents[index].items() if key != "content"}
+        shorter = json.dumps(bare, ensure_ascii=False)
+        size -= len(encoded[index]) - len(shorter)
+        encoded[index] = shorter
+    return f"[{', '.join(encoded)}]"
+
+
+_METADATA_KEYS: Final = ("url", "title", "published_date", "rank", "provider")
+
+
+def flattened(documents: list[dict[str, Any]], provider: str, room: int) -> dict[str, Any]:
+    """Return the OpenInference form of the first documents, within `room` attributes."""
+    flat: dict[str, Any] = {}
+    for index, document in enumerate(documents):
+        prefix = f"{attributes.RETRIEVAL_DOCUMENTS}.{index}."
+        described = {**document, "provider": provider}
+        metadata = {key: described[key] for key in _METADATA_KEYS if key in described}
+        entry: dict[str, Any] = {
+            prefix + attributes.DOCUMENT_METADATA: json.dumps(metadata, ensure_ascii=False)
+        }
+        for key, name in (
+            ("url", attributes.DOCUMENT_ID),
+            ("content", attributes.DOCUMENT_CONTENT),
+            ("score", attributes.DOCUMENT_SCORE),
+        ):
+            if key in document:
+                entry[prefix + name] = document[key]
+        if len(flat) + len(entry) > room:
+            break
+        flat.update(entry)
+    return flat

@@ -1,0 +1,168 @@
+"""Makes attributes of what decorated functions were given and what they returned."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from seekwatch.core import attributes
+
+from . import _llm_calls, _search_results
+from ._runtime import Runtime
+
+MAX_CHARACTERS: Final = 65_536
+"""Cap for one JSON value of a decorated call."""
+_MAX_DEPTH: Final = 8
+_MAX_ITEMS: Final = 256
+
+_DOCUMENT_FIELDS: Final = {
+    "url": ("url", "link", "href", "source", "uri"),
+    "title": ("title", "name"),
+    "published_date": ("published_date", "publishedDate", "published_at", "page_age", "date"),
+    "score": ("score", "relevance_score"),
+    "content": ("content", "page_content", "snippet", "description", "text"),
+}
+
+
+def first_string(args: Iterable[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """Return the first argument that is a string, positional ones first."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, str):
+            return value
+    return None
+
+
+def to_json(value: Any) -> str:
+    """Encode any value as JSON, within bounds; what JSON has no form for becomes its type name.
+
+    An object's own `repr` is not used: it can be slow, raise, or show what nobody meant to send.
+    """
+    return json.dumps(_plain(value, 0), ensure_ascii=False)[:MAX_CHARACTERS]
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return value[:MAX_CHARACTERS]
+    if depth >= _MAX_DEPTH:
+        return f"<{type(value).__qualname__}>"
+    if isinstance(value, Mapping):
+        items: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return {str(key): _plain(item, depth + 1) for key, item in list(items.items())[:_MAX_ITEMS]}
+    if isinstance(value, list | tuple | set | frozenset):
+        listed: Iterable[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return [_plain(item, depth + 1) for item in list(listed)[:_MAX_ITEMS]]
+    fields = _fields(value)
+    return f"<{type(value).__qualname__}>" if fields is None else _plain(fields, depth + 1)
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """Return a data object's fields: pydantic's, a dataclass's or a plain object's."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        dumped: Any = dump()
+        return dumped if isinstance(dumped, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
+    fields: Any = getattr(value, "__dataclass_fields__", None)
+    if fields is not None:
+        return {name: getattr(value, name, None) for name in fields}
+    return None
+
+
+def documents_reader(runtime: Runtime, provider: str) -> Any:
+    """Return what reads the results of a decorated retriever."""
+
+    def read(value: Any) -> dict[str, Any]:
+        documents = [_document(item, rank) for rank, item in enumerate(_listed(value), 1)]
+        values: dict[str, Any] = {
+            attributes.SEARCH_RESULT_COUNT: len(documents),
+            attributes.GENAI_RETRIEVAL_DOCUMENTS: _search_results.documents_json(documents),
+        }
+        urls = [document["url"] for document in documents if "url" in document]
+        if urls:
+            values[attributes.SOURCE_URL] = urls
+        limit = runtime.attribute_limit or 1_000_000
+        return values | _search_results.flattened(documents, provider, limit - 32)
+
+    return read
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        holder: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
+        for key in ("results", "documents", "hits", "data"):
+            if isinstance(holder.get(key), list):
+                return list(holder[key])[: _search_results.MAX_RESULTS]
+        return [holder]
+    if isinstance(value, list | tuple):
+        items: Iterable[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return list(items)[: _search_results.MAX_RESULTS]
+    return [] if value is None else [value]
+
+
+def _document(item: Any, rank: int) -> dict[str, Any]:
+    if isinstance(item, str):
+        if item.startswith(("http://", "https://")):
+            return {"id": item, "url": item, "rank": rank}
+        return {"rank": rank, "content": item}
+    document: dict[str, Any] = {}
+    for field, names in _DOCUMENT_FIELDS.items():
+        found = _field(item, names)
+        if found is None:
+            continue
+        if field == "score":
+            if isinstance(found, int | float):
+                document[field] = float(found)
+        else:
+            document[field] = str(found)[: _search_results.MAX_CONTENT_CHARACTERS]
+    if "url" in document:
+        document["id"] = document["url"]
+    document["rank"] = rank
+    return document
+
+
+def _field(item: Any, names: Iterable[str]) -> Any:
+    # LangChain's and Haystack's documents keep everything but the text in their metadata.
+    for holder in (item, get_field(item, "metadata"), get_field(item, "meta")):
+        for name in names:
+            found = get_field(holder, name)
+            if isinstance(found, str | int | float) and not isinstance(found, bool):
+                return found
+    return None
+
+
+def get_field(holder: Any, name: str) -> Any:
+    """Return a key of a mapping or an attribute of an object, or None."""
+    if isinstance(holder, Mapping):
+        mapping: Mapping[str, Any] = holder  # pyright: ignore[reportUnknownVariableType]
+        return mapping.get(name)
+    return None if holder is None else getattr(holder, name, None)
+
+
+def tool_result(value: Any) -> dict[str, Any]:
+    """Return the attributes of a decorated tool's result."""
+    return {} if value is None else {attributes.TOOL_CALL_RESULT: to_json(value)}
+
+
+def model_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of what a decorated model call was given."""
+    values: dict[str, Any] = {}
+    model = arguments.get("model")
+    if isinstance(model, str):
+        values[attributes.REQUEST_MODEL] = model
+    for name, value in arguments.items():
+        if name == "model":
+            continue
+        if isinstance(value, str | list | tuple):
+            plain = _plain(value, 0)
+            return values | _llm_calls.input_attributes({"messages": plain})
+    return values
+
+
+def model_output(value: Any) -> dict[str, Any]:
+    """Return the attributes of what a decorated model call returned or yielded."""
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):  # pyright: ignore[reportUnknownVariableType]
+        value = "".join(value)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, str):
+        value = {"choices": [{"message": {"role": "assistant", "content": value}}]}
+    plain = _plain(value, 0)
+    return _llm_calls.output_attributes(plain) if isinstance(plain, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
