@@ -130,7 +130,8 @@ def _partition_stalled(health: MonitorHealth) -> Alert:
     end_before = f"max by (partition) (seekwatch_log_end_position offset {still})"
     stands = f"{position} - {before} == 0\nand\n{end} - {end_before} > 0"
     # The series of a partition without a reader is gone, and with it every lag.
-    known = f"max by (partition) (last_over_time(seekwatch_log_end_position[{health.partition_memory}]))"
+    remembered = f"last_over_time(seekwatch_log_end_position[{health.partition_memory}])"
+    known = f"max by (partition) ({remembered})"
     return _pipeline_alert(
         "PartitionStalled",
         any_of(block(stands), block(f"{known}\nunless\n{end}")),
