@@ -53,6 +53,17 @@ def prometheus_tools() -> PrometheusTools:
 
 
 @pytest.fixture(scope="session")
+def otelcol_binary() -> Path:
+    """The OpenTelemetry Collector with the components that `collector/otelcol.yaml` names."""
+    from tests.services.otelcol import otelcol_binary
+
+    try:
+        return otelcol_binary()
+    except UnavailableError as error:
+        unavailable(error)
+
+
+@pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the work tree."""
     return Path(__file__).resolve().parent.parent
