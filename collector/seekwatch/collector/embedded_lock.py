@@ -23,7 +23,7 @@ class WorkerLock:
         except OSError as error:
             os.close(self._descriptor)
             raise ConfigurationError(
-                "log.path",
+                "embedded.path",
                 str(path),
                 "another worker reads this file; stop it, or give this one a file of its own",
             ) from error

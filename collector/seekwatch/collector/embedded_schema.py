@@ -102,7 +102,7 @@ def prepare(path: Path, partitions: int | None, default_partitions: int) -> int:
         connection.close()
     if partitions is not None and partitions != found:
         raise ConfigurationError(
-            "log.partitions",
+            "embedded.partitions",
             partitions,
             f"the file {path} has {found}; keep that number, or begin a new file",
         )
@@ -161,5 +161,5 @@ def _count(connection: sqlite3.Connection) -> int:
 
 def _unusable(path: Path, why: str) -> ConfigurationError:
     return ConfigurationError(
-        "log.path", str(path), f"{why}; name another file, or move this one away to begin anew"
+        "embedded.path", str(path), f"{why}; name another file, or move this one away to begin anew"
     )
