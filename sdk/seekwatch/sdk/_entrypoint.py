@@ -17,6 +17,7 @@ from . import _values
 from ._guard import guard, logger
 from ._run import AgentRun
 from ._runtime import current
+from ._shapes import as_list, get_field, is_list
 from ._wrapping import wrap
 
 
@@ -48,13 +49,13 @@ def read_answer(value: Any) -> tuple[str | None, Sequence[Any]]:
     """
     if isinstance(value, str):
         return value, ()
-    if isinstance(value, list):
-        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+    if is_list(value):
+        items = as_list(value)
         if items and all(isinstance(item, str) for item in items):
             return "".join(items), ()
         return read_answer(items[-1]) if items else (None, ())
     for name in ("answer", "output", "content"):
-        found = _values.get_field(value, name)
+        found = get_field(value, name)
         if isinstance(found, str):
             return found, _citations(value)
     return None, ()
@@ -62,19 +63,16 @@ def read_answer(value: Any) -> tuple[str | None, Sequence[Any]]:
 
 def _citations(value: Any) -> Sequence[Any]:
     for name in ("citations", "sources"):
-        found = _values.get_field(value, name)
-        if isinstance(found, list | tuple):
-            listed: Sequence[Any] = found  # pyright: ignore[reportUnknownVariableType]
-            return [each for each in map(_citation, listed) if each is not None]
+        found = get_field(value, name)
+        if is_list(found):
+            return [each for each in map(_citation, as_list(found)) if each is not None]
     return ()
 
 
 def _citation(value: Any) -> Any:
     if isinstance(value, str):
         return value
-    given = {
-        name: _values.get_field(value, name) for name in ("url", "title", "quote", "start", "end")
-    }
+    given = {name: get_field(value, name) for name in ("url", "title", "quote", "start", "end")}
     return given if isinstance(given["url"], str) else None
 
 
@@ -131,18 +129,17 @@ def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
     if not callable(original):
         logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)
         return lambda: None
-    kept: Any = vars(owner).get(name, original)
-    is_static = isinstance(kept, staticmethod)
-    function: Any = kept.__func__ if isinstance(kept, staticmethod | classmethod) else original
-    wrapped: Any = wrap(function, _begin)
-    if isinstance(kept, classmethod):
-        wrapped = classmethod(wrapped)
-    elif is_static:
-        wrapped = staticmethod(wrapped)
+    names: dict[str, Any] = vars(owner)
+    kept = names.get(name, original)
+    # A static or class method is wrapped below its descriptor and put under one again.
+    descriptor: Any = type(kept) if type(kept) in {staticmethod, classmethod} else None
+    wrapped: Any = wrap(original if descriptor is None else kept.__func__, _begin)
+    if descriptor is not None:
+        wrapped = descriptor(wrapped)
     setattr(owner, name, wrapped)
 
     def restore() -> None:
-        if vars(owner).get(name) is wrapped:
+        if names.get(name) is wrapped:
             setattr(owner, name, kept)
 
     return restore

@@ -17,6 +17,7 @@ from seekwatch.core.redaction import Redactor
 from ._batching import EndedSpan
 from ._guard import guard, logger
 from ._masking import Masking
+from ._shapes import as_list, is_list, is_mapping
 from ._withholding import Withholder
 
 REQUEST_BYTES: Final = 3 * 1024 * 1024
@@ -156,27 +157,18 @@ class PreparedSpan(ReadableSpan):
 def encoded_size(span: ReadableSpan) -> int:
     """Estimate a span's protobuf bytes, a little too high rather than too low."""
     size = 200 + _bytes(span.name) + _bytes(span.status.description or "")
-    size += sum(len(key) + _value_size(value) for key, value in (span.attributes or {}).items())
-    for event in span.events:
-        size += 40 + _bytes(event.name)
-        size += sum(
-            len(key) + _value_size(value) for key, value in (event.attributes or {}).items()
-        )
-    for link in span.links:
-        size += 60
-        size += sum(len(key) + _value_size(value) for key, value in (link.attributes or {}).items())
-    return size
+    size += _value_size(span.attributes or {})
+    size += sum(40 + _bytes(event.name) + _value_size(event.attributes) for event in span.events)
+    return size + sum(60 + _value_size(link.attributes) for link in span.links)
 
 
 def _value_size(value: object) -> int:
     if isinstance(value, str):
         return 16 + _bytes(value)
-    if isinstance(value, Mapping):
-        inner: Mapping[str, object] = value  # pyright: ignore[reportUnknownVariableType]
-        return 16 + sum(len(key) + _value_size(item) for key, item in inner.items())
-    if isinstance(value, list | tuple):
-        items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
-        return 16 + sum(_value_size(item) for item in items)
+    if is_mapping(value):
+        return 16 + sum(_bytes(key) + _value_size(item) for key, item in value.items())
+    if is_list(value):
+        return 16 + sum(_value_size(item) for item in as_list(value))
     return 16 + (len(value) if isinstance(value, bytes) else 8)
 
 
@@ -202,7 +194,6 @@ def _cut(span: ReadableSpan) -> ReadableSpan:
 def _shortened(value: Any) -> Any:
     if isinstance(value, str):
         return value[: _CUT_STRING // 4]
-    if isinstance(value, list | tuple):
-        items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
-        return tuple(_shortened(item) for item in items[:16])
+    if is_list(value):
+        return tuple(_shortened(item) for item in as_list(value)[:16])
     return value

@@ -8,7 +8,7 @@ import functools
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
@@ -49,7 +49,7 @@ def reset_failures() -> None:
 
 
 @contextmanager
-def guard(kind: str) -> Iterator[None]:
+def guard(kind: str) -> Generator[None]:
     """Run a block of ours; an exception in it is counted and logged, never raised."""
     try:
         yield

@@ -6,6 +6,7 @@ not say stays missing: no usage is not a usage of zero.
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
@@ -14,11 +15,9 @@ from opentelemetry.trace import Span
 from seekwatch.core import attributes
 
 from ._body import Body
-from ._json_paths import lookup
+from ._shapes import as_list, as_mapping, is_list, is_mapping, lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ._http_call import HttpCall
 
 _GENERATION_PATHS: Final = ("/chat/completions", "/responses")
@@ -84,7 +83,7 @@ def is_covered(span: Span, headers: httpx.Headers) -> bool:
     Either the current span is a model call's, or the request comes from OpenAI's library and an
     instrumentor for it is turned on.
     """
-    described: "Mapping[str, Any]" = getattr(span, "attributes", None) or {}
+    described = as_mapping(getattr(span, "attributes", None))
     if described.get(attributes.SPAN_KIND) == attributes.KIND_LLM:
         return True
     if described.get(attributes.OPERATION_NAME) in _LLM_MARKS or "llm.request.type" in described:
@@ -127,7 +126,7 @@ def read_call(
     return values | output_attributes(_json(body.data))
 
 
-def output_attributes(answered: dict[str, Any]) -> dict[str, Any]:
+def output_attributes(answered: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a response says: model, id, usage, finish reasons and messages."""
     values: dict[str, Any] = {}
     _put(values, attributes.RESPONSE_MODEL, answered.get("model"), str)
@@ -140,7 +139,7 @@ def _json(data: bytes) -> dict[str, Any]:
         decoded = json.loads(data)
     except ValueError:
         return {}
-    return decoded if isinstance(decoded, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return dict(as_mapping(decoded))
 
 
 def _put(values: dict[str, Any], key: str, value: object, kind: type[Any]) -> None:
@@ -162,7 +161,7 @@ _USAGE: Final = {
 }
 
 
-def _usage(answered: dict[str, Any]) -> dict[str, Any]:
+def _usage(answered: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, paths in _USAGE.items():
         for path in paths:
@@ -170,37 +169,34 @@ def _usage(answered: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def input_attributes(asked: dict[str, Any]) -> dict[str, Any]:
+def input_attributes(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a request asks, in the GenAI conventions' form."""
     messages = asked.get("messages", asked.get("input"))
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     values: dict[str, Any] = {}
-    if isinstance(messages, list):
-        listed: list[object] = messages  # pyright: ignore[reportUnknownVariableType]
-        values[attributes.INPUT_MESSAGES] = _dump([_message(item) for item in listed])
+    if is_list(messages):
+        values[attributes.INPUT_MESSAGES] = _dump([_message(item) for item in as_list(messages)])
     instructions = asked.get("instructions")
     if isinstance(instructions, str):
         values[attributes.SYSTEM_INSTRUCTIONS] = _dump([{"type": "text", "content": instructions}])
     return values
 
 
-def _output(answered: dict[str, Any]) -> dict[str, Any]:
+def _output(answered: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     messages: list[dict[str, Any]] = []
     reasons: list[str] = []
-    choices: Any = answered.get("choices")
-    for choice in choices if isinstance(choices, list) else []:  # pyright: ignore[reportUnknownVariableType]
+    for choice in as_list(answered.get("choices")):
         message = _message(lookup(choice, "message"))
         reason = lookup(choice, "finish_reason")
         if isinstance(reason, str):
             reasons.append(reason)
             message["finish_reason"] = reason
         messages.append(message)
-    output: Any = answered.get("output")
-    if isinstance(output, list):
-        messages.extend(map(_message, output))  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(output, list) and isinstance(answered.get("status"), str):
+    output = answered.get("output")
+    messages.extend(map(_message, as_list(output)))
+    if is_list(output) and isinstance(answered.get("status"), str):
         reason = lookup(answered, "incomplete_details.reason") or answered["status"]
         reasons.append("stop" if reason == "completed" else str(reason))
     if messages:
@@ -212,9 +208,9 @@ def _output(answered: dict[str, Any]) -> dict[str, Any]:
 
 def _message(message: object) -> dict[str, Any]:
     """Return one message, or one item of the responses API, in the GenAI conventions' form."""
-    if not isinstance(message, dict):
+    if not is_mapping(message):
         return {"role": "user", "parts": []}
-    item: dict[str, Any] = message  # pyright: ignore[reportUnknownVariableType]
+    item = as_mapping(message)
     kind = item.get("type", "message")
     if kind == "function_call":
         return {"role": "assistant", "parts": [_tool_call(item.get("call_id"), item)]}
@@ -233,9 +229,10 @@ def _message(message: object) -> dict[str, Any]:
             "parts": [_tool_answer(item.get("tool_call_id"), item.get("content"))],
         }
     parts = _content_parts(item.get("content"))
-    calls: Any = item.get("tool_calls")
-    for call in calls if isinstance(calls, list) else []:  # pyright: ignore[reportUnknownVariableType]
-        parts.append(_tool_call(lookup(call, "id"), lookup(call, "function")))
+    parts += [
+        _tool_call(lookup(call, "id"), lookup(call, "function"))
+        for call in as_list(item.get("tool_calls"))
+    ]
     return {"role": role, "parts": parts}
 
 
@@ -256,7 +253,7 @@ def _content_parts(content: object) -> list[dict[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "content": content}]
     parts: list[dict[str, Any]] = []
-    for part in content if isinstance(content, list) else []:  # pyright: ignore[reportUnknownVariableType]
+    for part in as_list(content):
         text = lookup(part, "text")
         kind = lookup(part, "type")
         if isinstance(text, str):

@@ -4,7 +4,7 @@ Used twice: by the finisher on what it puts on spans of ours, and by the last st
 wire on everything else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from opentelemetry.sdk.trace import Event
@@ -12,6 +12,8 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK, Redactor
+
+from ._shapes import as_list, as_mapping, is_list, is_mapping
 
 _URL_KEYS: Final = frozenset(
     {
@@ -61,12 +63,11 @@ class Masking:
     def _value(self, key: str, value: Any) -> Any:
         if isinstance(value, str):
             return self._string(key, value)
-        if isinstance(value, Mapping):
-            inner: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
+        if is_mapping(value):
+            inner = as_mapping(value)
             return {str(name): self._value(str(name), item) for name, item in inner.items()}
-        if isinstance(value, list | tuple):
-            items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
-            return tuple(self._value(key, item) for item in items)
+        if is_list(value):
+            return tuple(self._value(key, item) for item in as_list(value))
         return value
 
     def attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from seekwatch.core import attributes
 from ._context import attach, detach
 from ._guard import guard, guarded
 from ._runtime import Runtime, current
+from ._shapes import as_mapping
 from ._version import version
 
 StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
@@ -294,7 +295,7 @@ def _citation(citation: Citation | Mapping[str, Any] | str) -> dict[str, Any]:
     if isinstance(citation, str):
         return {"url": citation}
     wanted = ("url", "title", "quote", "start", "end")
-    given: Mapping[str, Any] = citation
+    given = as_mapping(citation)
     return {key: given[key] for key in wanted if given.get(key) is not None}
 
 

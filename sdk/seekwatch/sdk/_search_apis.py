@@ -225,7 +225,16 @@ class SearchApiIndex:
     ) -> SearchApi | None:
         """Return the first entry that describes a call; `query` is the URL's, still encoded."""
         authority = host if port is None else f"{host}:{port}"
-        for api in (*self._exact.get(authority, ()), *self._exact.get(host, ())):
+        exact = self._exact
+        candidates = (
+            exact.get(host, [])
+            if port is None
+            else [
+                *exact.get(authority, []),
+                *exact.get(host, []),
+            ]
+        )
+        for api in candidates:
             if _describes(api, method, path, query):
                 return api
         for pattern, api in self._wild:

@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl
 from seekwatch.core import attributes
 
 from ._dates import parse_published, recency_days
-from ._json_paths import first_number, first_text, lookup
 from ._search_apis import SearchApi
+from ._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
 
 MAX_RESULTS: Final = 200
 """More results than any provider gives on one page; the rest is counted, not carried."""
@@ -44,10 +44,9 @@ def read_query(api: SearchApi, url_query: str, body: bytes | None) -> Query:
         found = places.find(place)
         if isinstance(found, str):
             text = found
-        elif isinstance(found, list):
+        else:
             # Several queries in one call (Perplexity): one span, each query on its own line.
-            parts: list[object] = found  # pyright: ignore[reportUnknownVariableType]
-            text = "\n".join(part for part in parts if isinstance(part, str))
+            text = "\n".join(part for part in as_list(found) if isinstance(part, str))
         if text:
             break
     for place in api.top_k:
@@ -101,12 +100,12 @@ def read_results(
     items: list[object] = []
     for path in api.results:
         listed = lookup(decoded, path)
-        if isinstance(listed, list):
+        if is_list(listed):
             found = True
-            items.extend(listed)  # pyright: ignore[reportUnknownArgumentType]
+            items.extend(as_list(listed))
     if not found:
         # Providers leave the list out when nothing was found; an error they do name.
-        empty = isinstance(decoded, dict) and "error" not in decoded and "errors" not in decoded
+        empty = is_mapping(decoded) and "error" not in decoded and "errors" not in decoded
         return [], None if empty else UNKNOWN_SHAPE
     flat = _flat(items)
     return [_document(api, item, rank, called_at) for rank, item in enumerate(flat, 1)], None
@@ -116,8 +115,8 @@ def _flat(items: list[object]) -> list[object]:
     """Undo one level of nesting (a list of results for each query of one call)."""
     flat: list[object] = []
     for item in items:
-        if isinstance(item, list):
-            flat.extend(item)  # pyright: ignore[reportUnknownArgumentType]
+        if is_list(item):
+            flat.extend(as_list(item))
         else:
             flat.append(item)
     return flat[:MAX_RESULTS]

@@ -6,7 +6,7 @@ is chosen for httpx alone, and what every other instrumentation does stays as it
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ def install(tracer_provider: Any, meter_provider: Any) -> Callable[[], None]:
 
 
 @contextmanager
-def _stable_http_convention() -> Iterator[None]:
+def _stable_http_convention() -> Generator[None]:
     opted_in = os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", "").split(",")
     if {part.strip() for part in opted_in} & {"http", "http/dup"}:
         yield

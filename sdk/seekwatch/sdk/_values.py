@@ -1,13 +1,15 @@
 """Makes attributes of what decorated functions were given and what they returned."""
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from seekwatch.core import attributes
 
 from . import _llm_calls, _search_results
 from ._runtime import Runtime
+from ._shapes import as_list, as_mapping, get_field, is_list, is_mapping, is_number
 
 MAX_CHARACTERS: Final = 65_536
 """Cap for one JSON value of a decorated call."""
@@ -40,18 +42,20 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, float):
+        # JSON has no NaN and no infinity.
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, str):
         return value[:MAX_CHARACTERS]
     if depth >= _MAX_DEPTH:
         return f"<{type(value).__qualname__}>"
-    if isinstance(value, Mapping):
-        items: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
-        return {str(key): _plain(item, depth + 1) for key, item in list(items.items())[:_MAX_ITEMS]}
-    if isinstance(value, list | tuple | set | frozenset):
-        listed: Iterable[Any] = value  # pyright: ignore[reportUnknownVariableType]
-        return [_plain(item, depth + 1) for item in list(listed)[:_MAX_ITEMS]]
+    if is_mapping(value):
+        items = list(value.items())[:_MAX_ITEMS]
+        return {str(key): _plain(item, depth + 1) for key, item in items}
+    if is_list(value):
+        return [_plain(item, depth + 1) for item in value[:_MAX_ITEMS]]
     fields = _fields(value)
     return f"<{type(value).__qualname__}>" if fields is None else _plain(fields, depth + 1)
 
@@ -60,8 +64,7 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     """Return a data object's fields: pydantic's, a dataclass's or a plain object's."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
-        dumped: Any = dump()
-        return dumped if isinstance(dumped, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
+        return as_mapping(dump())
     fields: Any = getattr(value, "__dataclass_fields__", None)
     if fields is not None:
         return {name: getattr(value, name, None) for name in fields}
@@ -86,16 +89,14 @@ def documents_reader(runtime: Runtime, provider: str) -> Any:
     return read
 
 
-def _listed(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        holder: Mapping[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
+def _listed(value: Any) -> Sequence[Any]:
+    if is_mapping(value):
         for key in ("results", "documents", "hits", "data"):
-            if isinstance(holder.get(key), list):
-                return list(holder[key])[: _search_results.MAX_RESULTS]
-        return [holder]
-    if isinstance(value, list | tuple):
-        items: Iterable[Any] = value  # pyright: ignore[reportUnknownVariableType]
-        return list(items)[: _search_results.MAX_RESULTS]
+            if is_list(value.get(key)):
+                return as_list(value[key])[: _search_results.MAX_RESULTS]
+        return [value]
+    if is_list(value):
+        return value[: _search_results.MAX_RESULTS]
     return [] if value is None else [value]
 
 
@@ -110,7 +111,7 @@ def _document(item: Any, rank: int) -> dict[str, Any]:
         if found is None:
             continue
         if field == "score":
-            if isinstance(found, int | float):
+            if is_number(found):
                 document[field] = float(found)
         else:
             document[field] = str(found)[: _search_results.MAX_CONTENT_CHARACTERS]
@@ -128,14 +129,6 @@ def _field(item: Any, names: Iterable[str]) -> Any:
             if isinstance(found, str | int | float) and not isinstance(found, bool):
                 return found
     return None
-
-
-def get_field(holder: Any, name: str) -> Any:
-    """Return a key of a mapping or an attribute of an object, or None."""
-    if isinstance(holder, Mapping):
-        mapping: Mapping[str, Any] = holder  # pyright: ignore[reportUnknownVariableType]
-        return mapping.get(name)
-    return None if holder is None else getattr(holder, name, None)
 
 
 def tool_result(value: Any) -> dict[str, Any]:
@@ -160,9 +153,9 @@ def model_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def model_output(value: Any) -> dict[str, Any]:
     """Return the attributes of what a decorated model call returned or yielded."""
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):  # pyright: ignore[reportUnknownVariableType]
-        value = "".join(value)  # pyright: ignore[reportUnknownArgumentType]
+    pieces = as_list(value)
+    if pieces and all(isinstance(item, str) for item in pieces):
+        value = "".join(pieces)
     if isinstance(value, str):
         value = {"choices": [{"message": {"role": "assistant", "content": value}}]}
-    plain = _plain(value, 0)
-    return _llm_calls.output_attributes(plain) if isinstance(plain, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
+    return _llm_calls.output_attributes(as_mapping(_plain(value, 0)))

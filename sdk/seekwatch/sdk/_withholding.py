@@ -18,6 +18,8 @@ from opentelemetry.trace import Status
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK
 
+from ._shapes import as_list, as_mapping, is_list
+
 _CONTENT_KEYS: Final = frozenset(
     {
         attributes.INPUT_VALUE,
@@ -130,12 +132,10 @@ class Withholder:
             items = json.loads(value)
         except (TypeError, ValueError):
             return "[]"
-        facts: list[dict[str, Any]] = []
-        for item in items if isinstance(items, list) else []:  # pyright: ignore[reportUnknownVariableType]
-            entry: Mapping[str, Any] = item if isinstance(item, dict) else {}  # pyright: ignore[reportUnknownVariableType]
-            facts.append(
-                {k: self._without_queries(k, v) for k, v in entry.items() if k in _KEPT_IN_JSON}
-            )
+        facts = [
+            {k: self._without_queries(k, v) for k, v in item.items() if k in _KEPT_IN_JSON}
+            for item in map(as_mapping, as_list(items))
+        ]
         return json.dumps(facts, ensure_ascii=False)
 
     def _without_queries(self, key: str, value: Any) -> Any:
@@ -146,9 +146,8 @@ class Withholder:
                 head, separator, query = value.rpartition("?")
                 return head + separator + self._query(query)
             return value
-        if isinstance(value, list | tuple):
-            items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
-            return tuple(self._without_queries(key, item) for item in items)
+        if is_list(value):
+            return tuple(self._without_queries(key, item) for item in as_list(value))
         return value
 
     def _url(self, url: str) -> str:

@@ -7,7 +7,7 @@ exception, when it is closed early or when it is collected.
 
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
@@ -75,7 +75,7 @@ def _close(scope: Scope, error: BaseException | None = None) -> None:
 
 
 @contextmanager
-def _inside(scope: Scope) -> Iterator[None]:
+def _inside(scope: Scope) -> Generator[None]:
     token: Any = None
     with guard("entering a decorated call"):
         context = scope.otel_context
