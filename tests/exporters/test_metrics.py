@@ -2,10 +2,12 @@
 
 import gzip
 import threading
+from collections.abc import Callable, Iterable
 
 import pytest
 from prometheus_client import CollectorRegistry
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from seekwatch.core.errors import ConfigurationError
@@ -19,6 +21,9 @@ from seekwatch.exporters.metrics import METRIC_NAMES, SAMPLE_NAMES, MetricsGatew
 from tests.services.scorecards import START, axis_verdict, envelope, scorecard
 
 OPENMETRICS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2"
+parse_openmetrics: Callable[[str], Iterable[Metric]] = (
+    openmetrics_parser.text_string_to_metric_families
+)
 RUN = {"agent": "finder", "lane": "live"}
 
 
@@ -166,9 +171,7 @@ def test_values_outside_a_closed_set_are_other_and_counted(scene: Scene) -> None
     scene.scrape()
     assert scene.value("seekwatch_spans_total", result="other") == 3
     assert scene.value("seekwatch_dead_letters_total", reason="other") == 1
-    assert scene.value(
-        "seekwatch_runs_total", agent="finder", lane="other", outcome="success"
-    ) == 1
+    assert scene.value("seekwatch_runs_total", agent="finder", lane="other", outcome="success") == 1
     for label in ("result", "reason", "lane"):
         assert scene.value("seekwatch_label_overflow_total", label=label) == 1
 
@@ -265,9 +268,7 @@ def test_every_sample_on_the_page_is_one_that_was_declared(scene: Scene) -> None
     scene.gateway.scored(scorecard(release="1"), envelope(), delay_seconds=1)
     scene.gateway.partition(0, read=1, end=1, lag_seconds=0)
     scene.gateway.build_info("0.1", "s", "p")
-    names = {
-        sample.name for family in parse_text(scene.scrape()) for sample in family.samples
-    }
+    names = {sample.name for family in parse_text(scene.scrape()) for sample in family.samples}
     assert names == SAMPLE_NAMES
     assert all(name.startswith("seekwatch_") for name in METRIC_NAMES)
 
@@ -293,15 +294,12 @@ def test_scrapes_beside_scoring_lose_nothing() -> None:
 
     scraper = threading.Thread(target=scrape)
     scraper.start()
-    scorers = [
-        threading.Thread(
-            target=lambda agent: [
-                gateway.scored(scorecard(agent=agent), envelope()) for _ in range(100)
-            ],
-            args=(f"agent-{number}",),
-        )
-        for number in range(4)
-    ]
+
+    def score(agent: str) -> None:
+        for _ in range(100):
+            gateway.scored(scorecard(agent=agent), envelope())
+
+    scorers = [threading.Thread(target=score, args=(f"agent-{number}",)) for number in range(4)]
     for scorer in scorers:
         scorer.start()
     for scorer in scorers:

@@ -62,14 +62,14 @@ class ArchiveWriter:
         self._keep_bytes = keep_bytes
         self._wall_clock = wall_clock
         self._lock = _locked(root)
-        mend(root)
-        self._open = {item.day: item for item in segments(root) if not item.sealed}
+        self._open: dict[str, Segment] = {}
         self._recent = _RecentKeys(REMEMBERED)
-        for segment in self._open.values():
-            for line in read_lines(segment.path):
-                self._recent.add(archive_head(line).key)
         self._tidied_on = ""
-        self._tidy()
+        try:
+            self._take_over()
+        except BaseException:
+            self._lock.close()
+            raise
 
     def deliver(self, records: Sequence[StoredOutput]) -> None:
         """Append the entries of episodes records durably; those written before are left out.
@@ -97,6 +97,15 @@ class ArchiveWriter:
     def close(self) -> None:
         """Let go of the directory; calling it again does nothing."""
         self._lock.close()
+
+    def _take_over(self) -> None:
+        """Begin where the last writer ended, however it ended."""
+        mend(self._root)
+        self._open = {item.day: item for item in segments(self._root) if not item.sealed}
+        for segment in self._open.values():
+            for line in read_lines(segment.path):
+                self._recent.add(archive_head(line).key)
+        self._tidy()
 
     def _segment(self, day: str) -> Segment:
         """Return the file to append to.
