@@ -57,8 +57,10 @@ class GrpcServer:
             ],
         )
         for signal, service in _SERVICES.items():
-            method: Any = grpc.unary_unary_rpc_method_handler(_export(answers, signal))
-            handler = grpc.method_handlers_generic_handler(service, {"Export": method})
+            methods: dict[str, Any] = {
+                "Export": grpc.unary_unary_rpc_method_handler(_export(answers, signal))
+            }
+            handler = grpc.method_handlers_generic_handler(service, methods)
             self._server.add_generic_rpc_handlers((handler,))
         self.port: Final = self._bind(host, port, tls)
 

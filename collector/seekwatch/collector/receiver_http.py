@@ -103,7 +103,9 @@ def otlp_application(
         return PlainTextResponse("ready\n" if ready else "not ready\n", 200 if ready else 503)
 
     endpoints = [
-        Route(f"/v1/{signal}", _Endpoint(answers, signal, max_request_bytes), methods=["POST"])
+        Route(
+            f"/v1/{signal}", _Endpoint(answers, signal, max_request_bytes).export, methods=["POST"]
+        )
         for signal in SIGNALS
     ]
     return Starlette(routes=[*endpoints, Route("/healthz", healthz), Route("/readyz", readyz)])
@@ -117,7 +119,8 @@ class _Endpoint:
         self._signal = signal
         self._max_request_bytes = max_request_bytes
 
-    async def __call__(self, request: Request) -> Response:
+    async def export(self, request: Request) -> Response:
+        """Answer one request."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         answer = await self._answer(request, kind)
         return _response(answer, JSON if kind == JSON else PROTOBUF)
