@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from tests.services.prometheus_tools import PrometheusTools
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave nightly tests out, unless a marker expression or a test's own id asks for them."""
+    asked = config.option.markexpr or any("::" in argument for argument in config.args)
+    nightly = [] if asked else [item for item in items if item.get_closest_marker("nightly")]
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
+
+
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[Kafka]:
     """One Kafka broker for the session. Do not kill it: make a `Kafka()` of your own for that."""

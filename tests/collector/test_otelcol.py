@@ -41,6 +41,7 @@ from tests.services.otelcol import (
     validate,
 )
 from tests.services.plain_http import get, post
+from tests.services.ports import LOOPBACK, free_ports
 from tests.services.waiting import eventually
 
 PARTITIONS = 4
@@ -97,7 +98,8 @@ def collector(
     with Collector(
         otelcol_binary,
         directory=tmp_path_factory.mktemp("otelcol"),
-        brokers=topics.bootstrap,
+        # Nobody listens at the first address: the second has to be found.
+        brokers=f"{LOOPBACK}:{free_ports(1)[0]},{topics.bootstrap}",
         traces_topic=topics.traces,
         logs_topic=topics.logs,
     ) as running:
@@ -168,6 +170,17 @@ def test_the_file_is_valid(otelcol_binary: Path) -> None:
     assert result.returncode == 0, result.stderr
 
 
+def test_the_documented_overlay_for_tls_and_tokens_is_valid(
+    otelcol_binary: Path, repository: Path, tmp_path: Path
+) -> None:
+    page = (repository / "docs" / "services.md").read_text()
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
+    overlay = tmp_path / "secure.yaml"
+    overlay.write_text(shown)
+    result = validate(otelcol_binary, CONFIGURATION, overlay)
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "complaint"),
     [
@@ -202,6 +215,13 @@ def test_its_sizes_are_in_order() -> None:
     batch = _default(kafka["sending_queue"]["batch"]["max_size"])
     message = _default(kafka["producer"]["max_message_bytes"])
     assert SPAN_LIMIT < batch < message <= TOPIC_LIMIT
+
+
+def test_every_variable_is_documented_with_its_default(repository: Path) -> None:
+    read = set(re.findall(r"\$\{env:(\w+):-([^}]*)\}", CONFIGURATION.read_text()))
+    page = (repository / "docs" / "services.md").read_text()
+    documented = set(re.findall(r"^\| `((?:KAFKA|OTELCOL)_\w+)` \| `([^`]*)` \|", page, re.M))
+    assert documented == read
 
 
 def _default(value: str) -> int:

@@ -65,9 +65,10 @@ def named_components(configuration: Path = CONFIGURATION) -> dict[str, set[str]]
     return {kind: {name.partition("/")[0] for name in written.get(kind) or {}} for kind in _KINDS}
 
 
-def validate(binary: Path, configuration: Path) -> subprocess.CompletedProcess[str]:
-    """Run `validate`; the caller judges the exit status and the message on standard error."""
-    return _run(binary, "validate", "--config", str(configuration))
+def validate(binary: Path, *configurations: Path) -> subprocess.CompletedProcess[str]:
+    """Run `validate` on files merged in order; the caller judges the exit status and message."""
+    arguments = [word for path in configurations for word in ("--config", str(path))]
+    return _run(binary, "validate", *arguments)
 
 
 class Collector:
