@@ -18,7 +18,7 @@ _LOG: Final = logging.getLogger(__name__)
 class EvidenceSource(Protocol):
     """Looks things up outside the trace, on threads of its own."""
 
-    def look_up(self, episode: Episode, deadline: float) -> "Future[Evidence] | None":
+    def look_up(self, episode: Episode, deadline: float) -> Future[Evidence] | None:
         """Begin to look up what `episode` needs.
 
         Args:
@@ -40,7 +40,7 @@ class Waiting(NamedTuple):
 
     cut: Cut
     episode: Episode
-    answer: "Future[Evidence]"
+    answer: Future[Evidence]
     due: float
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from seekwatch.core.records import LogRecord, PartitionState, Signal
+from seekwatch.exporters.metrics_server import Readiness
 
 LOOP_LIMIT: Final = 60.0
 """Seconds without a turn of the loop after which the process counts as hung. A commit's own
@@ -77,27 +78,27 @@ class Health:
 
     # --- asked by others --------------------------------------------------------------------------
 
-    def alive(self) -> tuple[bool, str]:
+    def alive(self) -> Readiness:
         """Tell whether the loop turns, and why not."""
         with self._lock:
             silence = self._monotonic() - self._turned
-        return (silence < LOOP_LIMIT, f"the loop turned {silence:.1f} s ago")
+        return Readiness(silence < LOOP_LIMIT, f"the loop turned {silence:.1f} s ago")
 
-    def ready(self) -> tuple[bool, str]:
+    def ready(self) -> Readiness:
         """Tell whether the worker does its work, and why not."""
-        alive, why = self.alive()
-        if not alive:
-            return alive, why
+        alive = self.alive()
+        if not alive.ready:
+            return alive
         with self._lock:
             if self._stopping:
-                return False, "stopping"
+                return Readiness(False, "stopping")
             if self._trouble is not None:
-                return False, self._trouble
+                return Readiness(False, self._trouble)
             stalled = self._stalled()
             if stalled:
                 names = ", ".join(map(str, stalled))
-                return False, f"partition {names}: records are waiting and none is read"
-            return True, f"{len(self._states)} partitions assigned"
+                return Readiness(False, f"partition {names}: records wait and none is read")
+            return Readiness(True, f"{len(self._states)} partitions assigned")
 
     def lag(self, partition: int) -> float:
         """Return seconds that the read position of a partition is behind the log's end."""

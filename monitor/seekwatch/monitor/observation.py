@@ -15,7 +15,8 @@ from seekwatch.exporters.metrics import MetricsGateway
 from .commit_plan import REASON_NOT_SCORED
 from .episode_scorer import Scored
 from .health import Health
-from .partition_work import PartitionWork, PendingCounts
+from .partition_work import PartitionWork
+from .pending_counts import PendingCounts
 
 _BEYOND_AXES: Final = "other"
 

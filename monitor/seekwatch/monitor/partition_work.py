@@ -1,9 +1,9 @@
 """Everything that one worker holds for one partition between two commits."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 
-from seekwatch.core.records import Assignment, LogRecord, PartitionState, Position, Signal
+from seekwatch.core.records import Assignment, LogRecord, PartitionState, Position
 from seekwatch.processors.assembly import Assembled, PartitionAssembler
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut
@@ -11,6 +11,7 @@ from seekwatch.processors.record_decoder import DeadLetter, OwnsTrace
 
 from .episode_scorer import EpisodeScorer, Scored, failed
 from .evidence_wait import EvidenceWait
+from .pending_counts import PendingCounts
 from .published import Published, scores_end
 
 
@@ -125,37 +126,6 @@ class PartitionWork:
         counts, self.counts = self.counts, PendingCounts()
         self.dead_letters = []
         return published, counts
-
-
-class PendingCounts:
-    """Counts that move with the next commit.
-
-    Attributes:
-        read, skipped, dead: records by signal.
-        reasons: dead letters by reason.
-        misrouted, late: see `assembly.Counts`.
-    """
-
-    def __init__(self) -> None:
-        self.read: Counter[str] = Counter()
-        self.skipped: Counter[str] = Counter()
-        self.dead: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
-        self.misrouted = 0
-        self.late = 0
-
-    def add(self, assembled: Assembled) -> None:
-        """Add what one step counted."""
-        counts = assembled.counts
-        self.read.update({str(signal): number for signal, number in counts.read.items()})
-        self.skipped[str(Signal.TRACES)] += counts.skipped
-        self.misrouted += counts.misrouted
-        self.late += counts.late
-        for letter in assembled.dead_letters:
-            self.reasons[letter.reason] += 1
-            # A record of which one span is dead has not failed as a whole.
-            if letter.value == letter.record.value:
-                self.dead[str(letter.record.signal)] += 1
 
 
 def _size(cut: Cut) -> int:

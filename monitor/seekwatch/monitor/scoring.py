@@ -35,20 +35,19 @@ class Scoring:
         begun = self._monotonic()
         for work in works:
             work.score_returned(self._scorer)
-        while (work := self._next(works)) is not None:
+        while (chosen := self._next(works)) is not None:
             spent = self._monotonic() - begun
             if spent >= self._slice and not self._must_go_on(works, spent):
                 return
-            work.score_next(self._scorer)
+            self._last = chosen.partition
+            chosen.score_next(self._scorer)
 
     def _next(self, works: Sequence[PartitionWork]) -> PartitionWork | None:
         """Return the next partition in turn that has a cut waiting."""
         ready = sorted((work for work in works if work.backlog), key=lambda work: work.partition)
         if not ready:
             return None
-        chosen = next((work for work in ready if work.partition > self._last), ready[0])
-        self._last = chosen.partition
-        return chosen
+        return next((work for work in ready if work.partition > self._last), ready[0])
 
     def _must_go_on(self, works: Sequence[PartitionWork], spent: float) -> bool:
         waiting = sum(work.backlog_bytes for work in works)

@@ -5,13 +5,12 @@ A setting says its unit and what zero (or empty) means in its own description, b
 scoring are not settings: they are policy, and have a revision.
 """
 
-import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from types import NoneType
+from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -29,18 +28,7 @@ _HOUR: Final = 3_600.0
 _DAY: Final = 86_400.0
 _MIB: Final = 1 << 20
 
-_ADDRESS: Final = re.compile(r"(?:\[[0-9a-fA-F:]+\]|[^\s:]*):(\d{1,5})")
-
-
-def _checked_address(value: str) -> str:
-    match = _ADDRESS.fullmatch(value)
-    if value and (match is None or int(match[1]) > 65_535):
-        raise ValueError("write host:port, such as 127.0.0.1:4318")
-    return value
-
-
-OptionalAddress = Annotated[str, AfterValidator(_checked_address)]
-"""`host:port`, or empty for none. An empty host is every interface, port 0 takes a free one."""
+Port = Annotated[int, Field(ge=0, le=65_535)]
 Name = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")]
 
 
@@ -59,6 +47,27 @@ def unit_of(field: FieldInfo) -> str:
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_none(cls, values: Any) -> Any:
+        """Read an empty variable or flag as "none" where none is a value."""
+        return _without_empty(cls, values)
+
+
+def _without_empty(model: type[BaseModel], values: Any) -> Any:
+    if not isinstance(values, dict):
+        return values
+    given = cast("dict[str, Any]", values)
+    return {
+        key: None if value == "" and _may_be_none(model, key) else value
+        for key, value in given.items()
+    }
+
+
+def _may_be_none(model: type[BaseModel], key: str) -> bool:
+    field = model.model_fields.get(key)
+    return field is not None and NoneType in get_args(field.annotation)
 
 
 class TopicSettings(_Section):
@@ -112,10 +121,19 @@ class KafkaSettings(_Section):
         return ",".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else value
 
 
+class LogKind(StrEnum):
+    """The two logs."""
+
+    EMBEDDED = "embedded"
+    KAFKA = "kafka"
+
+
 class EmbeddedSettings(_Section):
     """The log in one file, for `seekwatch up`."""
 
-    path: Path = setting(Path("seekwatch-data"), "Folder that holds the log.", unit="path")
+    path: Path = setting(
+        Path("seekwatch.db"), "File of the log; it is made when missing.", unit="path"
+    )
     partitions: int = setting(
         4, "Partitions of a new log; an existing log keeps its own.", unit="count", ge=1, le=256
     )
@@ -137,29 +155,36 @@ class EmbeddedSettings(_Section):
 class ReceiverSettings(_Section):
     """Where agents send OTLP."""
 
-    grpc: OptionalAddress = setting(
-        "127.0.0.1:4317", "Address of OTLP over gRPC. Empty: not served.", unit="host:port"
+    host: str = setting(
+        "127.0.0.1",
+        "Address to listen on; the default is reachable from this machine alone, `0.0.0.0` from "
+        "everywhere.",
+        unit="-",
     )
-    http: OptionalAddress = setting(
-        "127.0.0.1:4318", "Address of OTLP over HTTP. Empty: not served.", unit="host:port"
+    grpc_port: Port | None = setting(
+        4317, "Port of OTLP over gRPC. 0: a free one. Empty: not served.", unit="port"
     )
-    tls_certificate: Path | None = setting(
-        None, "Certificate chain in PEM. None: no TLS.", unit="path"
+    http_port: Port | None = setting(
+        4318, "Port of OTLP over HTTP. 0: a free one. Empty: not served.", unit="port"
     )
-    tls_key: Path | None = setting(
-        None, "Private key in PEM; needed with `tls_certificate`.", unit="path"
+    tls_cert: Path | None = setting(None, "Certificate chain in PEM. Empty: no TLS.", unit="path")
+    tls_key: Path | None = setting(None, "Private key in PEM; needed with `tls_cert`.", unit="path")
+    tls_client_ca: Path | None = setting(
+        None,
+        "Authorities in PEM; senders must show a certificate of one of them. Empty: they need not.",
+        unit="path",
     )
     token: SecretStr | None = setting(
-        None, "Bearer token that senders must present. None: anyone may send.", unit="-"
+        None, "Bearer token that senders must present. Empty: anyone may send.", unit="-"
     )
     max_request_bytes: int = setting(
-        64 * _MIB, "Largest request, after decompression.", unit="bytes", ge=1024
+        64 * _MIB, "Largest request, before and after decompression.", unit="bytes", ge=1024
     )
 
     @model_validator(mode="after")
     def _both_or_none(self) -> "ReceiverSettings":
-        if (self.tls_certificate is None) != (self.tls_key is None):
-            raise ValueError("tls_certificate and tls_key go together; set both or neither")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key go together; set both or neither")
         return self
 
 
@@ -179,8 +204,15 @@ class ClosingSettings(_Section):
         2 * _HOUR, "Age at which a trace is closed whatever happens.", unit="seconds", gt=0
     )
     late_window: float = setting(
-        600.0,
+        120.0,
         "How long after closing late spans still make a second revision. 0: never.",
+        unit="seconds",
+        ge=0,
+    )
+    remember: float = setting(
+        600.0,
+        "How long after the late window spans of a closed trace are still counted as late. 0: "
+        "later ones would open the trace anew.",
         unit="seconds",
         ge=0,
     )
@@ -240,21 +272,38 @@ class WorkerSettings(_Section):
 class MetricsSettings(_Section):
     """What Prometheus scrapes."""
 
-    address: OptionalAddress = setting(
-        "127.0.0.1:9464",
-        "Address of /metrics, /healthz and /readyz. Empty: not served.",
-        unit="host:port",
+    host: str = setting(
+        "127.0.0.1",
+        "Address to listen on; `0.0.0.0` so that a Prometheus elsewhere can scrape.",
+        unit="-",
     )
-    agents: int = setting(
-        20, "Agents with a label of their own; the rest is `other`.", unit="count", ge=1
+    port: Port | None = setting(
+        9464,
+        "Port of /metrics, /healthz and /readyz. 0: a free one. Empty: not served.",
+        unit="port",
+    )
+    agent_cap: int = setting(
+        20,
+        "Agents with a label of their own; the rest is `other`. 0: no agent has one.",
+        unit="count",
+        ge=0,
     )
 
 
 class ArchiveSettings(_Section):
     """Files that re-scoring needs."""
 
-    path: Path | None = setting(
-        None, "Folder for the JSON Lines archive. None: no archive is written.", unit="path"
+    directory: Path | None = setting(
+        None, "Folder for the JSON Lines archive. Empty: no archive is written.", unit="path"
+    )
+    keep_days: int = setting(
+        30, "Days after which a day's files are deleted. 0: they are kept.", unit="days", ge=0
+    )
+    keep_bytes: int = setting(
+        0,
+        "Size above which the oldest files are deleted. 0: no bound.",
+        unit="bytes",
+        ge=0,
     )
 
 
@@ -300,9 +349,15 @@ class LoggingSettings(_Section):
 class Settings(BaseSettings):
     """Everything. Build it with `seekwatch.monitor.configuration.load_settings`."""
 
-    policy: Path | None = setting(None, "Policy file. None: the built-in policy.", unit="path")
+    log: LogKind = setting(
+        LogKind.EMBEDDED,
+        "The log of `receive`, `export`, `tail` and `doctor`. `up` is always embedded, `worker` "
+        "always Kafka.",
+        unit="-",
+    )
+    policy: Path | None = setting(None, "Policy file. Empty: the built-in policy.", unit="path")
     truth: Path | None = setting(
-        None, "Truth records, JSON Lines or a YAML list. None: no truth is known.", unit="path"
+        None, "Truth records, JSON Lines or a YAML list. Empty: no truth is known.", unit="path"
     )
     kafka: KafkaSettings = KafkaSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
@@ -321,3 +376,8 @@ class Settings(BaseSettings):
         env_prefix=ENVIRONMENT_PREFIX,
         env_nested_delimiter=NESTING,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_none(cls, values: Any) -> Any:
+        return _without_empty(cls, values)

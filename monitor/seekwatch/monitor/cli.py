@@ -1,0 +1,69 @@
+"""The command line: `seekwatch VERB`. Each verb lives in its own module under `commands`."""
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from seekwatch.core.errors import ConfigurationError
+
+from .commands import doctor, export, receive, score, tail, up, worker
+
+app = typer.Typer(
+    name="seekwatch",
+    help="Watch agents that search the web: score every run, page when citations go bad.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"seekwatch {version('seekwatch')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=False)
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("up")(up.command)
+app.command("receive")(receive.command)
+app.command("worker")(worker.command)
+app.command("export")(export.command)
+app.command("score")(score.command)
+app.command("tail")(tail.command)
+app.command("doctor")(doctor.command)
+
+
+def main() -> None:
+    """Run a command; wrong configuration is told in three lines and exit code 2."""
+    try:
+        app()
+    except ConfigurationError as error:
+        _explain(error)
+        sys.exit(2)
+
+
+def _explain(error: ConfigurationError) -> None:
+    console = Console(stderr=True, highlight=False)
+    head = Text.assemble(("error  ", "bold red"), (error.key, "bold"), f" = {error.value!r}")
+    console.print(head, soft_wrap=True)
+    console.print(Text.assemble(("fix    ", "bold green"), error.fix), soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

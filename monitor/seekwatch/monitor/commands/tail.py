@@ -1,0 +1,68 @@
+"""`seekwatch tail`."""
+
+import contextlib
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from seekwatch.core.scorecard import Axis
+from seekwatch.monitor import options
+
+
+def command(
+    config: options.Config = None,
+    assignments: options.Assignments = None,
+    data: options.Data = None,
+    kafka: options.Kafka = False,
+    agent: Annotated[
+        str | None, typer.Option(help="Only runs of this agent.", show_default=False)
+    ] = None,
+    axis: Annotated[
+        Axis | None, typer.Option(help="Only runs that are bad on this axis.", show_default=False)
+    ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The N worst runs that are on the log, then end.",
+            show_default=False,
+        ),
+    ] = None,
+    last: Annotated[
+        int, typer.Option("-n", "--last", min=0, help="Begin with this many past runs.")
+    ] = 10,
+    follow: Annotated[
+        bool, typer.Option(help="Wait for more; --no-follow ends with the past.")
+    ] = True,
+    as_json: options.Json = False,
+) -> None:
+    """Show scorecards as they come, with the reason of every axis that is bad.
+
+    [bold]Examples[/bold]
+
+      seekwatch tail
+
+      seekwatch tail --worst 3 --axis citation_validity --agent my-agent
+
+      seekwatch tail --kafka --json | jq .scorecard.outcome
+    """
+    settings = options.settings_from(
+        config,
+        assignments,
+        {"embedded.path": data, "log": "kafka" if kafka else None},
+    )
+    from seekwatch.monitor.building import output_reader
+    from seekwatch.monitor.tail import Filter, Tail
+
+    reader = output_reader(settings)
+    tail = Tail(reader, Filter(agent=agent, axis=axis), Console(highlight=False), as_json=as_json)
+    try:
+        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+            if worst is not None:
+                tail.worst(worst, axis)
+            else:
+                tail.follow(last, wait=follow)
+    finally:
+        reader.close()

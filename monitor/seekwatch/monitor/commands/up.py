@@ -1,0 +1,59 @@
+"""`seekwatch up`."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from seekwatch.monitor import options
+
+
+def command(
+    config: options.Config = None,
+    assignments: options.Assignments = None,
+    data: options.Data = None,
+    policy: options.PolicyFile = None,
+    truth: options.TruthFile = None,
+    grpc_port: Annotated[
+        int | None, typer.Option(help="Port of OTLP over gRPC.", show_default="4317")
+    ] = None,
+    http_port: Annotated[
+        int | None, typer.Option(help="Port of OTLP over HTTP.", show_default="4318")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Port of /metrics.", show_default="9464")
+    ] = None,
+) -> None:
+    """Run the whole monitor in one process, on a log in one file.
+
+    Agents send OTLP to it, Prometheus scrapes it. Ctrl-C ends it; nothing that was answered with
+    success is lost, by kill -9 neither.
+
+    [bold]Examples[/bold]
+
+      seekwatch up
+
+      seekwatch up --data /var/lib/seekwatch.db --set archive.directory=/var/lib/archive
+
+      seekwatch up --set closing.quiet=2 --policy policy.yaml
+    """
+    settings = options.settings_from(
+        config,
+        assignments,
+        {
+            "embedded.path": data,
+            "policy": policy,
+            "truth": truth,
+            "receiver.grpc_port": grpc_port,
+            "receiver.http_port": http_port,
+            "metrics.port": metrics_port,
+        },
+    )
+    # Imported here, as in every command: `seekwatch --help` needs none of it.
+    from seekwatch.monitor.processes import start_up
+
+    running, addresses = start_up(settings)
+    console = Console(highlight=False)
+    options.announce(console, "Seekwatch is up.", addresses)
+    console.print("  [dim]scorecards as they come: seekwatch tail[/dim]")
+    raise typer.Exit(running.wait())

@@ -1,0 +1,168 @@
+"""How a scorecard looks in a terminal: one line for the run, one for each axis that went bad."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from seekwatch.core.scorecard import Axis, AxisVerdict, Outcome, Scorecard
+from seekwatch.core.verdicts import Verdict
+
+TITLES: Final = {
+    Axis.QUERY_QUALITY: "query",
+    Axis.SOURCE_FRESHNESS: "freshness",
+    Axis.SOURCE_DIVERSITY: "diversity",
+    Axis.CITATION_VALIDITY: "citations",
+}
+_MARKS: Final = {
+    Verdict.GOOD: ("✓", "green"),
+    Verdict.BAD: ("✗", "bold red"),
+    Verdict.UNSCORABLE: ("·", "dim"),
+}
+_OUTCOME_STYLES: Final = {Outcome.SUCCESS: "green", Outcome.UNKNOWN: "dim"}
+
+_WIDTHS: Final = {axis: max(7, len(title) + 1) for axis, title in TITLES.items()}
+_TIME: Final = 8
+_INDENT: Final = " " * (_TIME + 2)
+_AGENT: Final = 12
+_OUTCOME: Final = 9
+_SECONDS: Final = 7
+_COST: Final = 9
+_WIDE: Final = 88
+"""Columns of a terminal from which the cost is shown too."""
+
+
+def header(width: int) -> Text:
+    """Return the line above scorecards that come one by one, for a terminal of so many columns."""
+    titles = "".join(f"{TITLES[axis]:<{_WIDTHS[axis]}}" for axis in Axis)
+    text = f"{'time':<{_TIME}}  {'agent':<{_AGENT}} {'outcome':<{_OUTCOME}} {titles}"
+    text += f"{'seconds':>{_SECONDS}}"
+    if width >= _WIDE:
+        text += f"{'dollars':>{_COST}}"
+    return Text(text, style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def line(card: Scorecard, width: int, *, revision: int = 1) -> RenderableType:
+    """Return a run in one line; where an axis is bad, why, and the trace to look up."""
+    text = Text(no_wrap=True, overflow="ellipsis")
+    text.append(f"{_clock(card.end):<{_TIME}}  ", style="dim")
+    text.append(f"{_cut(card.agent, _AGENT):<{_AGENT}} ")
+    outcome = _cut(str(card.outcome), _OUTCOME)
+    text.append(f"{outcome:<{_OUTCOME}} ", style=_OUTCOME_STYLES.get(card.outcome, "yellow"))
+    for verdict in card.axes:
+        text.append_text(_cell(verdict))
+    text.append(f"{card.latency.total:>{_SECONDS}.1f}")
+    if width >= _WIDE:
+        text.append(f"{_dollars(card):>{_COST}}")
+    notes = [note for note in (_lane(card), _revision(revision)) if note]
+    if notes:
+        text.append("  " + ", ".join(notes), style="dim")
+    reasons = [_reason(verdict) for verdict in card.axes if _is_bad(verdict)]
+    if reasons:
+        reasons.append(Text(f"{_INDENT}trace {card.trace}", style="dim"))
+    return Group(text, *reasons)
+
+
+def ranking(cards: Iterable[Scorecard], axis: Axis | None) -> RenderableType:
+    """Return runs in the order given, each with the axis that brought it here and its trace."""
+    parts: list[RenderableType] = []
+    for number, card in enumerate(cards, start=1):
+        bad = [verdict for verdict in card.axes if _is_bad(verdict)]
+        shown = card.axis(axis) if axis else min(bad, key=lambda verdict: verdict.score or 0.0)
+        parts.append(
+            Text.assemble(
+                (f"{number:>2}. ", "bold"),
+                _mark(shown),
+                f" {TITLES[shown.axis]}  {_cut(card.agent, 30)}, {card.outcome}  ",
+                (card.trace, "dim"),
+            )
+        )
+        if card.question:
+            parts.append(Text(f"    “{_cut(card.question, 120)}”", style="italic"))
+        parts.append(Padding(Text(shown.evidence), (0, 0, 0, 4)))
+    return Group(*parts)
+
+
+def details(card: Scorecard) -> RenderableType:
+    """Return everything that a person asks of one run: question, axes, checks, work, cost."""
+    head = Text.assemble(
+        (card.agent, "bold"),
+        "  ",
+        (str(card.outcome), _OUTCOME_STYLES.get(card.outcome, "yellow")),
+        (f"  {card.outcome_evidence}", "dim"),
+    )
+    parts: list[RenderableType] = [head]
+    if card.question:
+        parts.append(Text(f"  “{_cut(card.question, 200)}”", style="italic"))
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for verdict in card.axes:
+        grid.add_row(f"  {TITLES[verdict.axis]}", _mark(verdict), verdict.evidence)
+        for check in verdict.checks:
+            if check.verdict is Verdict.BAD:
+                grid.add_row("", "", Text(f"{check.name}: {check.evidence}", style="dim"))
+    parts.append(grid)
+    if card.tags:
+        parts.append(Text("  tags       " + ", ".join(map(str, card.tags)), style="red"))
+    parts.append(Text(f"  {_work(card)}", style="dim"))
+    parts.append(Text(f"  trace {card.trace}", style="dim"))
+    return Group(*parts)
+
+
+def _work(card: Scorecard) -> str:
+    work = card.work
+    escalated = "; ".join(f"{e.source} → {e.target} ×{e.count}" for e in card.escalations)
+    cost = "cost unknown" if card.cost.total is None else f"${card.cost.total:.4f}"
+    text = (
+        f"{card.latency.total:.1f} s, {cost}, {work.searches} searches, {work.fetches} fetches, "
+        f"{work.generations} model calls"
+    )
+    return f"{text}, {escalated}" if escalated else text
+
+
+def _cell(verdict: AxisVerdict) -> Text:
+    mark = _mark(verdict)
+    mark.pad_right(max(0, _WIDTHS[verdict.axis] - len(mark)))
+    return mark
+
+
+def _mark(verdict: AxisVerdict) -> Text:
+    mark, style = _MARKS[verdict.verdict]
+    return Text(mark if verdict.score is None else f"{mark} {verdict.score:.2f}", style=style)
+
+
+def _reason(verdict: AxisVerdict) -> RenderableType:
+    text = Text.assemble((f"✗ {TITLES[verdict.axis]}: ", "red"), _cut(verdict.evidence, 400))
+    return Padding(text, (0, 0, 0, len(_INDENT)))
+
+
+def _is_bad(verdict: AxisVerdict) -> bool:
+    return verdict.verdict is Verdict.BAD
+
+
+def _clock(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).astimezone().strftime("%H:%M:%S")
+
+
+def _dollars(card: Scorecard) -> str:
+    return "?" if card.cost.total is None else f"{card.cost.total:.4f}"
+
+
+def _lane(card: Scorecard) -> str:
+    return "" if card.lane == "live" else card.lane
+
+
+def _revision(revision: int) -> str:
+    return "" if revision == 1 else f"revision {revision}"
+
+
+def _cut(text: str, width: int) -> str:
+    """Shorten and make harmless: what a span says must not move the cursor."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return plain if len(plain) <= width else plain[: width - 1] + "…"

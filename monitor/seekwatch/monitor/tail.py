@@ -1,0 +1,112 @@
+"""Scorecards as they come, read from the scores topic like any other consumer does."""
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from rich.console import Console
+
+from seekwatch.core.records import OutputReader, StoredOutput
+from seekwatch.core.scorecard import Axis, AxisVerdict, Scorecard, ScoreEntry, encode_line
+from seekwatch.core.topics import unpack_scores
+from seekwatch.core.verdicts import Verdict
+
+from .scorecard_view import header, line, ranking
+
+_PATIENCE: Final = 1.0
+"""Seconds of one wait for more."""
+_SETTLED: Final = 0.5
+"""Seconds without a record after which the past has been read."""
+
+
+class Filter(NamedTuple):
+    """Which runs are shown; None shows all."""
+
+    agent: str | None = None
+    axis: Axis | None = None
+
+    def __call__(self, card: Scorecard) -> bool:
+        """Tell whether a run is shown."""
+        if self.agent is not None and card.agent != self.agent:
+            return False
+        return self.axis is None or card.axis(self.axis).verdict is Verdict.BAD
+
+
+class Tail:
+    """Shows what a reader brings.
+
+    Args:
+        reader: of the scores topic, from its beginning; the caller closes it.
+        shown: which runs to show.
+        console: where to.
+        as_json: lines of the scores topic as they are, instead of a picture.
+    """
+
+    def __init__(
+        self, reader: OutputReader, shown: Filter, console: Console, *, as_json: bool
+    ) -> None:
+        self._reader = reader
+        self._shown = shown
+        self._console = console
+        self._as_json = as_json
+
+    def follow(self, last: int, *, wait: bool) -> None:
+        """Show the `last` runs of the past, then what comes, until interrupted."""
+        past: deque[ScoreEntry] = deque(maxlen=last)
+        past.extend(self._past())
+        if not self._as_json:
+            self._console.print(header(self._console.width))
+        for entry in past:
+            self._show(entry)
+        while wait:
+            for entry in self._chosen(self._reader.read(_PATIENCE)):
+                self._show(entry)
+
+    def worst(self, number: int, axis: Axis | None) -> None:
+        """Show the runs that are bad, lowest score first; of each trace the last revision."""
+        latest = {entry.scorecard.trace: entry for entry in self._past()}
+        ranked = sorted(latest.values(), key=lambda entry: _rank(entry.scorecard, axis))
+        chosen = [entry for entry in ranked if _bad(entry.scorecard, axis)][:number]
+        if self._as_json:
+            for entry in chosen:
+                self._show(entry)
+        elif chosen:
+            self._console.print(ranking((entry.scorecard for entry in chosen), axis))
+        else:
+            self._console.print("no run is bad" if axis is None else f"no run is bad on {axis}")
+
+    def _past(self) -> Iterator[ScoreEntry]:
+        while records := self._reader.read(_SETTLED):
+            yield from self._chosen(records)
+
+    def _chosen(self, records: Iterable[StoredOutput]) -> Iterator[ScoreEntry]:
+        for record in records:
+            for entry in unpack_scores(record.value):
+                if self._shown(entry.scorecard):
+                    yield entry
+
+    def _show(self, entry: ScoreEntry) -> None:
+        if self._as_json:
+            sys.stdout.buffer.write(encode_line(entry) + b"\n")
+            sys.stdout.buffer.flush()
+        else:
+            self._console.print(
+                line(entry.scorecard, self._console.width, revision=entry.envelope.revision)
+            )
+
+
+def _bad(card: Scorecard, axis: Axis | None) -> bool:
+    return any(verdict.verdict is Verdict.BAD for verdict in _asked(card, axis))
+
+
+def _rank(card: Scorecard, axis: Axis | None) -> tuple[float, int, str]:
+    """Order by the lowest score of a bad axis; younger runs first among equals."""
+    scores = [
+        verdict.score or 0.0 for verdict in _asked(card, axis) if verdict.verdict is Verdict.BAD
+    ]
+    return (min(scores, default=1.0), -card.end, card.trace)
+
+
+def _asked(card: Scorecard, axis: Axis | None) -> tuple[AxisVerdict, ...]:
+    return card.axes if axis is None else (card.axis(axis),)
