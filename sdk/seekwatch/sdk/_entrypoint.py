@@ -9,7 +9,7 @@ import importlib.machinery
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from opentelemetry.context import Context
 
@@ -122,24 +122,26 @@ def _resolves(module: ModuleType, attribute: str) -> bool:
 
 def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
     *path, name = attribute.split(".")
-    owner: Any = module
+    owner = cast("Any", module)
     for part in path:
         owner = getattr(owner, part, None)
     original: Any = getattr(owner, name, None)
     if not callable(original):
         logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)
         return lambda: None
-    names: dict[str, Any] = vars(owner)
-    kept = names.get(name, original)
+    kept: Any = owner.__dict__.get(name, original)
     # A static or class method is wrapped below its descriptor and put under one again.
-    descriptor: Any = type(kept) if type(kept) in {staticmethod, classmethod} else None
-    wrapped: Any = wrap(original if descriptor is None else kept.__func__, _begin)
-    if descriptor is not None:
-        wrapped = descriptor(wrapped)
+    is_class_method = isinstance(kept, classmethod)
+    function: Any = getattr(original, "__func__", original) if is_class_method else original
+    wrapped: Any = wrap(function, _begin)
+    if is_class_method:
+        wrapped = classmethod(wrapped)
+    elif isinstance(kept, staticmethod):
+        wrapped = staticmethod(wrapped)
     setattr(owner, name, wrapped)
 
     def restore() -> None:
-        if names.get(name) is wrapped:
+        if owner.__dict__.get(name) is wrapped:
             setattr(owner, name, kept)
 
     return restore

@@ -197,7 +197,8 @@ def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall
     if runtime.excluded is not None and runtime.excluded(str(url)):
         return None
     kind: Kind = "fetch"
-    api = runtime.index.find(method, host, port, path, url.query.decode("ascii", "replace"))
+    query = url.query.decode("ascii", "replace")
+    api = runtime.index.find(method, host, port, path, query, _form(request))
     if api is not None:
         kind = "search"
     elif method == "POST" and _llm_calls.is_model_path(path):
@@ -209,3 +210,13 @@ def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall
     call = HttpCall(runtime, client, request, kind, api)
     call.start()
     return call
+
+
+def _form(request: httpx.Request) -> str:
+    """Return a form body as it was sent; one that is streamed is not waited for."""
+    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return ""
+    try:
+        return request.content.decode("ascii", "replace")
+    except httpx.RequestNotRead:
+        return ""

@@ -39,7 +39,8 @@ class SearchApi:
     """URL paths with shell wildcards."""
     methods: tuple[str, ...] = ("GET", "POST")
     required: Mapping[str, str] = field(default_factory=dict[str, str])
-    """URL parameters that a call must have, each with a shell wildcard for its value."""
+    """What a call must have: `param:NAME` or `form:NAME`, each with a shell wildcard (against the
+    value as it is encoded)."""
     query: tuple[str, ...]
     top_k: tuple[str, ...] = ()
     results: tuple[str, ...]
@@ -50,7 +51,7 @@ class SearchApi:
     score: tuple[str, ...] = ("score",)
 
     def __post_init__(self) -> None:
-        for place in (*self.query, *self.top_k):
+        for place in (*self.query, *self.top_k, *self.required):
             if place.partition(":")[0] not in {"param", "json", "form"}:
                 raise ValueError(
                     f"search API {self.name!r}: {place!r} must begin with param:, json: or form:"
@@ -177,7 +178,7 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         name="searxng",
         hosts=("*",),
         paths=("/search", "*/search", "/"),
-        required={"format": "json", "q": "*"},
+        required={"param:format": "json", "param:q": "*"},
         query=("param:q",),
         results=("results",),
         published=("publishedDate", "pubdate"),
@@ -187,8 +188,8 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         hosts=("*",),
         paths=("/search",),
         methods=("POST",),
-        required={"format": "json"},
-        query=("form:q", "param:q"),
+        required={"form:format": "json", "form:q": "*"},
+        query=("form:q",),
         results=("results",),
         published=("publishedDate", "pubdate"),
     ),
@@ -221,9 +222,18 @@ class SearchApiIndex:
         )
 
     def find(
-        self, method: str, host: str, port: int | None, path: str, query: str
+        self, method: str, host: str, port: int | None, path: str, query: str, form: str = ""
     ) -> SearchApi | None:
-        """Return the first entry that describes a call; `query` is the URL's, still encoded."""
+        """Return the first entry that describes a call.
+
+        Args:
+            method: upper case.
+            host: lower case.
+            port: None for the scheme's own.
+            path: decoded.
+            query: the URL's, still encoded.
+            form: the body's when it is a form, still encoded.
+        """
         authority = host if port is None else f"{host}:{port}"
         exact = self._exact
         candidates = (
@@ -235,22 +245,27 @@ class SearchApiIndex:
             ]
         )
         for api in candidates:
-            if _describes(api, method, path, query):
+            if _describes(api, method, path, query, form):
                 return api
         for pattern, api in self._wild:
             fits = fnmatchcase(authority, pattern) or fnmatchcase(host, pattern)
-            if fits and _describes(api, method, path, query):
+            if fits and _describes(api, method, path, query, form):
                 return api
         return None
 
 
-def _describes(api: SearchApi, method: str, path: str, query: str) -> bool:
+def _describes(api: SearchApi, method: str, path: str, query: str, form: str) -> bool:
     if method not in api.methods or not any(fnmatchcase(path, wanted) for wanted in api.paths):
         return False
     if not api.required:
         return True
-    # Imported parameters are compared encoded: the wildcards only ever name plain words.
-    given = {name: value for name, _, value in (part.partition("=") for part in query.split("&"))}
+    given = {**_encoded("param:", query), **_encoded("form:", form)}
     return all(
-        name in given and fnmatchcase(given[name], wanted) for name, wanted in api.required.items()
+        place in given and fnmatchcase(given[place], wanted)
+        for place, wanted in api.required.items()
     )
+
+
+def _encoded(prefix: str, pairs: str) -> dict[str, str]:
+    parts = (part.partition("=") for part in pairs.split("&"))
+    return {prefix + name: value for name, _, value in parts}
