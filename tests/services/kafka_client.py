@@ -71,8 +71,14 @@ def produce(
     return [(answer.partition, answer.offset) for answer in answers]
 
 
-def read_all(bootstrap: str, topic: str, *, committed_only: bool = True) -> list[Record]:
-    """Return every record that lies in the topic now, by partition and offset."""
+def read_all(
+    bootstrap: str, topic: str, *, committed_only: bool = True, timeout: float = 60.0
+) -> list[Record]:
+    """Return every record that lies in the topic now, by partition and offset.
+
+    Raises:
+        NotInTimeError: reading took longer than `timeout` seconds.
+    """
     with _kafka.KafkaConsumer(
         bootstrap_servers=bootstrap,
         enable_auto_commit=False,
@@ -87,9 +93,13 @@ def read_all(bootstrap: str, topic: str, *, committed_only: bool = True) -> list
         consumer.seek_to_beginning(*assigned)
         ends: dict[Any, int] = consumer.end_offsets(assigned)
         records: list[Record] = []
-        while any(consumer.position(partition) < end for partition, end in ends.items()):
+
+        def at_the_end() -> bool:
             batches: Mapping[Any, Sequence[Any]] = consumer.poll(timeout_ms=_POLL_MS)
-            records += [_record(raw) for batch in batches.values() for raw in batch]
+            records.extend(_record(raw) for batch in batches.values() for raw in batch)
+            return all(consumer.position(partition) >= end for partition, end in ends.items())
+
+        eventually(at_the_end, what=f"all of {topic} read", timeout=timeout)
     return sorted(records, key=lambda record: (record.partition, record.offset))
 
 

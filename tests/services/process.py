@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.services.waiting import eventually
+from tests.services.waiting import NotInTimeError, eventually
 
 _TAIL_CHARACTERS = 3000
 _PR_SET_PDEATHSIG = 1
@@ -84,7 +84,7 @@ class Service:
             eventually(
                 ready_or_dead, what=f"{self.name} is ready", timeout=timeout, forgive=(OSError,)
             )
-        except TimeoutError as error:
+        except NotInTimeError as error:
             raise ServiceDiedError(f"{error}\n{self.tail()}") from error
         if not self.alive:
             raise ServiceDiedError(f"{self.name} died at its start:\n{self.tail()}")

@@ -1,7 +1,9 @@
 """The harness's own promises about Kafka."""
 
+import importlib
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,25 @@ def test_keys_go_where_the_default_partitioner_says(kafka: Kafka, kafka_topic: s
     for record in records:
         assert record.key is not None
         assert record.partition == default_partition(record.key, 4)
+
+
+def test_an_aborted_transaction_is_not_read(kafka: Kafka, kafka_topic: str) -> None:
+    producer: Any = importlib.import_module("kafka").KafkaProducer(
+        bootstrap_servers=kafka.bootstrap, transactional_id=kafka_topic
+    )
+    producer.init_transactions()
+    for value, end in (
+        (b"kept", producer.commit_transaction),
+        (b"dropped", producer.abort_transaction),
+    ):
+        producer.begin_transaction()
+        for partition in range(4):
+            producer.send(kafka_topic, value, partition=partition).get(30)
+        end()
+    producer.close()
+    assert values(kafka, kafka_topic) == [b"kept"] * 4
+    everything = read_all(kafka.bootstrap, kafka_topic, committed_only=False)
+    assert [record.value for record in everything] == [b"kept", b"dropped"] * 4
 
 
 def test_topics_of_two_calls_have_different_names(kafka: Kafka) -> None:

@@ -9,7 +9,7 @@ T = TypeVar("T")
 _STEP_SECONDS = 0.05
 
 
-class NotInTimeError(TimeoutError):
+class NotInTimeError(AssertionError):
     """A condition did not come true; the message says which and what was seen last."""
 
 
