@@ -103,17 +103,21 @@ RECEIVED_SIGNAL: Final = _closed("signal", ("traces", "logs", "metrics"))
 PARTITION: Final = Label(name="partition", bound="the partitions that this worker owns")
 
 CHECKS: Final[dict[Axis, tuple[str, ...]]] = {
-    Axis.QUERY_QUALITY: ("constraints", "entities", "breadth"),
-    Axis.SOURCE_FRESHNESS: ("youngest", "median", "share", "dated", "caveat"),
-    Axis.SOURCE_DIVERSITY: ("domains", "domain-cap", "duplicates", "primary"),
+    Axis.QUERY_QUALITY: ("constraints", "entities", "breadth", "on-topic"),
+    Axis.SOURCE_FRESHNESS: ("youngest", "median", "share", "source-date", "caveat", "cache"),
+    Axis.SOURCE_DIVERSITY: ("floor", "cap", "syndication", "primary"),
     Axis.CITATION_VALIDITY: ("seen", "resolves", "content", "passage", "supported", "cited"),
 }
-"""Names of the checks of each axis, as the scorers give them."""
+"""Names of the checks of each axis; a test holds that the scorers give no others."""
 
 CHECK: Final = _closed("check", (*(name for names in CHECKS.values() for name in names), OTHER))
 
 DEAD_LETTER_REASON: Final = _closed(
-    "reason", ("protobuf", "json", "span", "span-id", "log", "too-large", OTHER)
+    "reason",
+    (
+        *("protobuf", "json", "resource", "scope", "span", "span-id", "log", "log record"),
+        *("not-scored", OTHER),
+    ),
 )
 
 ESCALATION_STEPS: Final = (
@@ -330,14 +334,20 @@ PIPELINE_METRICS: Final = (
         labels=(
             RECEIVED_SIGNAL,
             _closed("transport", ("grpc", "http")),
-            _closed("result", ("ok", "partial", "invalid", "unauthorized", "unavailable", OTHER)),
+            _closed(
+                "result",
+                (
+                    *("ok", "partial", "invalid", "unsupported", "too_large", "unauthorized"),
+                    *("unavailable", "error", OTHER),
+                ),
+            ),
         ),
     ),
     Declaration(
         name="seekwatch_receiver_spans_total",
         type=MetricType.COUNTER,
         help="Spans in requests to our OTLP receiver.",
-        labels=(_closed("result", ("accepted", "rejected", OTHER)),),
+        labels=(_closed("result", ("accepted", "rejected", "ignored", OTHER)),),
     ),
     Declaration(
         name="seekwatch_exported_records_total",

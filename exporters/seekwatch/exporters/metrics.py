@@ -114,7 +114,7 @@ class MetricsGateway:
             self._observe("seekwatch_scoring_delay_seconds", delay)
 
     def recall(self, agents: Iterable[AgentInLane]) -> None:
-        """Bring the series of (agent, lane) pairs that an earlier run has seen back at 0."""
+        """Bring the series of (agent, lane) pairs of an earlier run back, at 0."""
         with self._lock:
             for agent, lane in agents:
                 self._sight(self._agents.label(agent), self._lane(lane))
@@ -254,12 +254,12 @@ class MetricsGateway:
         Args:
             signal: `traces`, `logs` or `metrics`.
             transport: `grpc` or `http`.
-            result: `ok`, `partial`, `invalid`, `unauthorized` or `unavailable`.
+            result: how it was answered, e.g. `ok` or `unavailable`.
         """
         self._count("seekwatch_receiver_requests_total", signal, transport, result)
 
     def received_spans(self, result: str, number: int = 1) -> None:
-        """Count spans that came to the receiver: `accepted` or `rejected`."""
+        """Count spans that came to the receiver: `accepted`, `rejected` or `ignored`."""
         self._count("seekwatch_receiver_spans_total", result, value=number)
 
     def exported(self, exporter: str, result: str, number: int = 1) -> None:
