@@ -142,10 +142,10 @@ def test_pages_stay_finite_bounded_and_monotonic(sequence: list[tuple[object, ..
             st.sampled_from([1, 1, 1, 2]),
             st.sampled_from(["", "", "page", "advance"]),
         ),
-        max_size=60,
+        max_size=40,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_totals_equal_the_runs_of_revision_one_whenever_pages_were_made(
     runs: list[tuple[str, Lane, Outcome, int, str]],
 ) -> None:

@@ -23,6 +23,8 @@ _Result = TypeVar("_Result")
 READ_SECONDS: Final = 1.0
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
+LONGEST_WISH: Final = 600.0
+"""Seconds of a backend's own wish (`Retry-After`) that are honoured."""
 
 
 class Sink(Protocol):
@@ -79,8 +81,9 @@ class Consumer:
         self._reader = reader
         self._sink = sink
         self._count = count
-        self._first_pause = first_pause
-        self._longest_pause = longest_pause
+        self._backoff = tenacity.wait_exponential(
+            multiplier=first_pause, max=longest_pause
+        ) + tenacity.wait_random(0, first_pause)
         self._stopping = Event()
         self._ended = Event()
         self._ended.set()
@@ -175,10 +178,8 @@ class Consumer:
         """Seconds until the next attempt: the backend's wish, else exponential with jitter."""
         error = state.outcome.exception() if state.outcome else None
         wished = error.retry_after if isinstance(error, RetryableError) else None
-        backoff = tenacity.wait_exponential_jitter(
-            initial=self._first_pause, max=self._longest_pause, jitter=self._first_pause
-        )(state)
-        return backoff if wished is None else max(wished, backoff)
+        backoff = self._backoff(state)
+        return backoff if wished is None else max(backoff, min(wished, LONGEST_WISH))
 
     def _sleep(self, seconds: float) -> None:
         if self._stopping.wait(seconds):
