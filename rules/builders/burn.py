@@ -17,7 +17,7 @@ from rules.builders.promql import (
     selector,
     template_choice,
 )
-from rules.builders.wordings import PACE, WORDINGS, Wording
+from rules.builders.wordings import BOUND, PACE, WORDINGS, Wording
 from rules.objectives import Objectives, RatioObjective
 
 
@@ -55,7 +55,7 @@ def _alert(
         summary=f"{AGENT} {wording.problem}, {PACE[suffix]}",
         description=_description(objectives, objective, indicator, wording, tiers),
         board=wording.board,
-        worst=worst_traces(wording.axis),
+        worst=worst_traces("{{ $labels.axis }}" if "axis" in indicator.by else None),
     )
 
 
@@ -107,7 +107,7 @@ def _description(
     tiers: list[str],
 ) -> str:
     bound = f"{objectives.latency.threshold_seconds:g}"
-    bad, good = wording.bad.format(threshold=bound), wording.good.format(threshold=bound)
+    bad, good = (text.replace(BOUND, bound) for text in (wording.bad, wording.good))
     windows = " and ".join(
         _window(objectives, objective, indicator, name, alone=len(tiers) == 1) for name in tiers
     )

@@ -175,7 +175,7 @@ def axis_no_longer_scored(objectives: Objectives) -> Alert:
             f"(n = {live_value(running, BY_AGENT, _COUNT)})."
         ),
         board="health",
-        worst=worst_traces(),
+        worst=worst_traces("{{ $labels.axis }}"),
     )
 
 

@@ -6,6 +6,9 @@ ago, no number in a summary, the agent as the subject.
 
 from dataclasses import dataclass
 
+# Stands for the latency bound, which only the objectives know.
+BOUND = "<bound>"
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -86,8 +89,8 @@ WORDINGS = {
         prefix="Latency",
         component="latency",
         problem="is slow in too many runs",
-        bad="took longer than {threshold} s",
-        good="at most {threshold} s",
+        bad=f"took longer than {BOUND} s",
+        good=f"at most {BOUND} s",
         counted="runs",
         board="cost",
     ),

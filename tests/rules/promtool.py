@@ -4,6 +4,7 @@ promtool compares labels and annotations exactly, so an expectation spells them 
 pack has in common (links, teams) is filled in here once.
 """
 
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote_plus
 
 import yaml
+
 from tests.services.prometheus_tools import PrometheusTools
 
 RULES = Path(__file__).resolve().parents[2] / "rules"
@@ -91,13 +93,7 @@ def run(case: Case, tools: PrometheusTools, folder: Path, rules: Path = RULES) -
 
 
 def _document(case: Case, rules: Path) -> dict[str, object]:
-    with_alert = [
-        path
-        for path in sorted((rules / "alerts").glob("*.yaml"))
-        if f"alert: {case.alert}\n" in path.read_text("utf-8")
-    ]
-    assert with_alert, f"no rule file defines {case.alert}"
-    files = [*sorted((rules / "recording").glob("*.yaml")), *with_alert]
+    files = _rule_files(case.alert, rules)
     groups = [
         group for path in files for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
     ]
@@ -124,3 +120,19 @@ def _document(case: Case, rules: Path) -> dict[str, object]:
             }
         ],
     }
+
+
+def _rule_files(alert: str, rules: Path) -> list[Path]:
+    """The file that defines the alert, after the recordings that it reads."""
+    (defining,) = [
+        path
+        for path in (rules / "alerts").glob("*.yaml")
+        if f"alert: {alert}\n" in path.read_text("utf-8")
+    ]
+    text = defining.read_text("utf-8")
+    recordings = [
+        path
+        for path in sorted((rules / "recording").glob("*.yaml"))
+        if any(name in text for name in re.findall(r"record: (\S+)", path.read_text("utf-8")))
+    ]
+    return [*recordings, defining]

@@ -1,9 +1,10 @@
-"""The alert that the monitor exists for, under everything that a metrics pipeline does to counters."""
+"""The alert that the monitor exists for, under all that a metrics pipeline does to counters."""
 
 import dataclasses
 from pathlib import Path
 
 import pytest
+
 from tests.rules import promtool
 from tests.rules.promtool import Case, Firing
 from tests.rules.series import Phase, axis_traffic, counter, evaluations
