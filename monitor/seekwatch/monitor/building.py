@@ -13,7 +13,9 @@ from seekwatch.core.policy import Policy, load_policy
 from seekwatch.core.records import Appender, Output, OutputReader, TraceLog
 from seekwatch.exporters.archive import ArchiveWriter
 from seekwatch.exporters.consumer import Consumer, Sink
+from seekwatch.exporters.evaluation import EvaluationSink
 from seekwatch.exporters.metrics import MetricsGateway
+from seekwatch.exporters.otlp_logs import logs_transport
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
 
@@ -189,6 +191,13 @@ def consumers_from(
             archive.directory, keep_days=archive.keep_days, keep_bytes=archive.keep_bytes
         )
         add("archive", Output.EPISODES, writer)
+    evaluation = settings.evaluation
+    if evaluation.endpoint:
+        headers = {name: value.get_secret_value() for name, value in evaluation.headers.items()}
+        transport = logs_transport(
+            evaluation.endpoint, headers=headers, certificate=evaluation.certificate
+        )
+        add("evaluation", Output.SCORES, EvaluationSink(transport))
     return consumers
 
 

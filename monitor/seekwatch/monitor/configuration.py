@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.redaction import MASK, SECRET_KEY
 
-from .kafka_options import check_options
+from .kafka_options import typed_options
 from .settings import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
 
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"
@@ -56,8 +56,7 @@ def load_settings(file: Path | None = None, flags: Mapping[str, Any] | None = No
     except SettingsError as error:
         raise _not_json(error) from error
     _check_retention(settings)
-    if settings.kafka.options:
-        check_options(settings.kafka.options)
+    typed_options(settings.kafka.options)
     return settings
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from .settings import LogFormat, LoggingSettings
 
 _TEXT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
-_NOISY: Final = ("kafka", "uvicorn", "opentelemetry", "grpc")
+_NOISY: Final = ("httpcore", "httpx", "kafka", "uvicorn", "opentelemetry", "grpc")
 
 
 class JsonFormatter(logging.Formatter):

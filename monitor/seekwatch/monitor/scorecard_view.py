@@ -83,7 +83,7 @@ def ranking(cards: Iterable[Scorecard], axis: Axis | None) -> RenderableType:
         )
         if card.question:
             parts.append(Text(f"    “{_cut(card.question, 120)}”", style="italic"))
-        parts.append(Padding(Text(shown.evidence), (0, 0, 0, 4)))
+        parts.append(Padding(Text(shown.evidence), (0, 0, 0, 4), expand=False))
     return Group(*parts)
 
 
@@ -139,7 +139,7 @@ def _mark(verdict: AxisVerdict) -> Text:
 
 def _reason(verdict: AxisVerdict) -> RenderableType:
     text = Text.assemble((f"✗ {TITLES[verdict.axis]}: ", "red"), _cut(verdict.evidence, 400))
-    return Padding(text, (0, 0, 0, len(_INDENT)))
+    return Padding(text, (0, 0, 0, len(_INDENT)), expand=False)
 
 
 def _is_bad(verdict: AxisVerdict) -> bool:

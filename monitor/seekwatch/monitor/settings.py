@@ -319,6 +319,9 @@ class EvaluationSettings(_Section):
     headers: dict[str, SecretStr] = setting(
         {}, "Headers to send, such as an API key. Empty: none.", unit="-"
     )
+    certificate: Path | None = setting(
+        None, "Authority to trust, in PEM. Empty: the system's.", unit="path"
+    )
 
 
 class LogLevel(StrEnum):

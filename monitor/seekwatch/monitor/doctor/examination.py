@@ -1,0 +1,51 @@
+"""The whole examination, from what arrives to what is scored."""
+
+import time
+from typing import Final
+
+from seekwatch.core.errors import ConfigurationError, SeekwatchError
+from seekwatch.monitor.settings import LogKind, Settings
+
+from .arrivals import examine_arrivals
+from .dead_letters import examine_dead_letters
+from .embedded_sight import EmbeddedSight
+from .findings import Finding, Sight, wrong
+from .kafka_sight import KafkaSight
+from .process import examine_processes
+from .runs import examine_runs
+
+_RECORDS: Final = 400
+_SCORECARDS: Final = 1_000
+_LETTERS: Final = 100
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Look at everything and return what was found, the log first."""
+    try:
+        sight: Sight = (
+            KafkaSight(settings) if settings.log is LogKind.KAFKA else EmbeddedSight(settings)
+        )
+    except ConfigurationError as error:
+        missing = wrong("log", f"{error.key} = {error.value!r}", error.fix)
+        return [missing, *examine_processes(settings)]
+    except SeekwatchError as error:
+        return [wrong("log", str(error), "is it running, and reachable from here?")]
+    try:
+        return [*_examine_log(settings, sight), *examine_processes(settings)]
+    except SeekwatchError as error:
+        return [wrong("log", str(error), "is it running, and reachable from here?")]
+    finally:
+        sight.close()
+
+
+def _examine_log(settings: Settings, sight: Sight) -> list[Finding]:
+    now = time.time()
+    arrived = sight.spans(_RECORDS)
+    receiver = settings.receiver
+    endpoint = f"http://{receiver.host}:{receiver.http_port or 4318}"
+    return [
+        *sight.checks(),
+        *examine_arrivals(arrived, now=now, endpoint=endpoint),
+        *examine_runs(sight.scores(_SCORECARDS), arrived=bool(arrived), now=now),
+        *examine_dead_letters(sight.dead_letters(_LETTERS), now=now),
+    ]
