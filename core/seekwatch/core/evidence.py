@@ -1,6 +1,6 @@
 """Evidence: what had to be looked up outside the trace, archived and used again on re-scoring."""
 
-from seekwatch.core.model import Record
+from seekwatch.core.model import Limits, Record
 
 
 class ExpectedFact(Record, frozen=True, kw_only=True):
@@ -16,6 +16,20 @@ class ExpectedFact(Record, frozen=True, kw_only=True):
     required: bool = True
 
 
+class Forbidden(Record, frozen=True, kw_only=True):
+    """A request that the case forbids; every part given must match for it to apply.
+
+    Attributes:
+        host: registrable domain or host name; empty matches any.
+        path: beginning of the path; empty matches any.
+        methods: upper-case methods; empty matches any.
+    """
+
+    host: str = ""
+    path: str = ""
+    methods: tuple[str, ...] = ()
+
+
 class TruthRecord(Record, frozen=True, kw_only=True):
     """What is known to be true of a case.
 
@@ -23,12 +37,18 @@ class TruthRecord(Record, frozen=True, kw_only=True):
         case: the run's case id that it belongs to.
         allowed_sources: registrable domains; empty allows all.
         refusal_expected: the right answer is to refuse.
+        forbidden: requests that the run must not make.
+        freshness_window: seconds of age that still count as fresh, in place of the regime's floor.
+        limits: what the case allows, beside the run's own limits.
     """
 
     case: str
     facts: tuple[ExpectedFact, ...] = ()
     allowed_sources: tuple[str, ...] = ()
     refusal_expected: bool = False
+    forbidden: tuple[Forbidden, ...] = ()
+    freshness_window: float | None = None
+    limits: Limits | None = None
 
 
 class LinkCheck(Record, frozen=True, kw_only=True):

@@ -109,12 +109,36 @@ class CitationPolicy(_Section):
     Attributes:
         passage_similarity: 0 to 100, how close a quotation must be to the page.
         support_overlap: share of a claim's content words that the cited page must hold.
+        minimum_supported: share of an answer's judged claims that their cited pages must support.
+            0 switches the check's weight off; single claims are still reported.
+        minimum_cited: share of an answer's claims that must have a citation, where the places of
+            the citations are known. 0 switches the check off.
+        require_citations: an answer that rests on web sources and cites none is bad.
         require_fetch: a cited page that was only seen in search results is bad (`snippet`).
+        redirectors: registrable domains whose job is to lead elsewhere; leaving them is no finding.
     """
 
     passage_similarity: Annotated[float, Field(ge=0, le=100)] = 90.0
     support_overlap: Share = 0.4
+    minimum_supported: Share = 0.5
+    minimum_cited: Share = 0.5
+    require_citations: bool = True
     require_fetch: bool = False
+    redirectors: frozenset[str] = frozenset(
+        {
+            "bit.ly",
+            "doi.org",
+            "goo.gl",
+            "handle.net",
+            "lnkd.in",
+            "ow.ly",
+            "purl.org",
+            "t.co",
+            "tinyurl.com",
+            "w3id.org",
+            "youtu.be",
+        }
+    )
 
 
 class Prohibition(_Section):

@@ -24,6 +24,7 @@ class FailureTag(StrEnum):
     SOFT_404 = "soft-404"
     LOGIN_WALL = "login-wall"
     CHALLENGE_PAGE = "challenge-page"
+    CONSENT_WALL = "consent-wall"
     EMPTY_BODY = "empty-body"
     PASSAGE_MISSING = "passage-missing"
     UNSUPPORTED_CLAIM = "unsupported-claim"
@@ -47,11 +48,12 @@ DEFINITIONS: Final[dict[FailureTag, str]] = {
     FailureTag.CONSTRAINT_DROP: "a number, date, version, region, negation, quoted phrase or "
     "`site:` of the question is in none of the queries",
     FailureTag.ENTITY_LOSS: "a name of the question is in none of the queries",
-    FailureTag.OVER_BROAD: "a query keeps less than the policy's share of the question's content "
-    "words",
+    FailureTag.OVER_BROAD: "the queries together keep less than the policy's share of the "
+    "question's content words",
     FailureTag.STALE_SOURCE: "the freshness rule that policy chose failed: the cited sources are "
     "older than the floor of the question's regime",
-    FailureTag.UNDATED_SOURCE: "a cited source of a fast or real-time question has no date",
+    FailureTag.UNDATED_SOURCE: "a source of a fast or real-time question has no date that is sure "
+    "enough",
     FailureTag.MISSING_CAVEAT: "stale sources and the answer does not say how old they are",
     FailureTag.MONOCULTURE: "fewer distinct registrable domains are cited than the floor",
     FailureTag.DOMAIN_CAP: "one registrable domain is cited more often than the cap",
@@ -59,15 +61,19 @@ DEFINITIONS: Final[dict[FailureTag, str]] = {
     FailureTag.NO_PRIMARY: "a regulatory question without a primary source",
     FailureTag.FABRICATED_URL: "a cited URL was neither searched nor fetched in this run",
     FailureTag.SNIPPET_CITATION: "a cited URL was in search results and never fetched",
-    FailureTag.DEAD_LINK: "a cited URL answered 404 or 410, or its host does not exist",
+    FailureTag.DEAD_LINK: "a cited URL answered 404, 410 or another 4xx or 5xx that is no refusal, "
+    "or its host does not exist",
     FailureTag.CROSS_DOMAIN_REDIRECT: "a cited URL led to another registrable domain",
-    FailureTag.SOFT_404: "a cited URL answered 2xx with a page that says it was not found",
+    FailureTag.SOFT_404: "a cited URL answered 2xx with a page that says it was not found, failed or "
+    "is parked",
     FailureTag.LOGIN_WALL: "a cited URL answered with a login page",
     FailureTag.CHALLENGE_PAGE: "a fetched URL answered with a bot challenge",
+    FailureTag.CONSENT_WALL: "a cited URL answered with a consent wall",
     FailureTag.EMPTY_BODY: "a cited URL answered 2xx without readable text",
     FailureTag.PASSAGE_MISSING: "a quoted passage is not on the cited page",
     FailureTag.UNSUPPORTED_CLAIM: "the cited page does not support the claim beside the citation",
-    FailureTag.UNCITED_CLAIM: "a claim of an answer that has citations has none",
+    FailureTag.UNCITED_CLAIM: "fewer claims of the answer have a citation than policy asks for, or "
+    "an answer that rests on web sources cites none",
     FailureTag.CITATION_MISMATCH: "the passage is on another page of this run, not the cited one",
     FailureTag.SOURCE_NOT_ALLOWED: "a cited source is outside the truth record's allowed ones",
     FailureTag.CHALLENGE_CITED: "a cited URL answered with a bot challenge",

@@ -1,0 +1,226 @@
+"""Axis 2: were the sources young enough for this question, and if not, does the answer say so?
+
+The regime of the question sets the floor; the age of the youngest cited source decides unless
+policy chooses the median or the share (measured: the youngest predicts right answers, the median
+does not).
+"""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+from seekwatch.core.policy import FreshnessRule, Regime
+from seekwatch.core.scorecard import Axis, AxisVerdict
+from seekwatch.core.tags import FailureTag
+from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction
+from seekwatch.processors.ages import DAY, SourceAge, age_of, stale_cache
+from seekwatch.processors.axes.joining import joined, unscorable_axis
+from seekwatch.processors.regimes import regime_from_name, regime_of_question
+from seekwatch.processors.run_view import RunView, Source
+from seekwatch.processors.text.fold import shortened
+from seekwatch.processors.text.phrases import has_caveat
+
+CHECK_NAMES: Final = frozenset({"youngest", "median", "share", "source-date", "caveat", "cache"})
+"""One of `youngest`, `median`, `share` decides, by policy; `cache` too for fast and real-time
+questions. `source-date` (one per source without a date) and `caveat` are reported."""
+
+_MAX_REPORTED: Final = 20
+_DATED_SHARE: Final = 0.5
+"""Fewer sources with a date than this, and old ones do not condemn the rest."""
+
+
+def judge(run: RunView) -> AxisVerdict:
+    """Compare the ages of the cited sources (of the read pages where none is cited) to the floor.
+
+    The score is floor / (floor + age) for the deciding age, so 0.5 at the floor, or the share
+    itself when the share decides; 1 for an insensitive question.
+    """
+    regime, origin = regime_of(run)
+    notes = {} if regime is None else {"regime": regime.value, "regime_from": origin}
+    basis, sources = run.basis
+    if regime is None:
+        reason = Reason.NO_CONTENT if run.episode.completeness.withheld else Reason.NO_QUESTION
+        return unscorable_axis(
+            Axis.SOURCE_FRESHNESS, reason, "no question, so no regime to judge ages by"
+        )
+    floor = _floor(run, regime)
+    if floor is None:
+        return _insensitive(run, notes)
+    if not sources:
+        reason = Reason.NO_CONTENT if run.episode.completeness.withheld else Reason.NO_SOURCES
+        return unscorable_axis(
+            Axis.SOURCE_FRESHNESS, reason, f"{regime}: no source was cited or read", notes=notes
+        )
+    notes["sources"] = basis
+    return _judged(run, regime, floor, sources, notes)
+
+
+def regime_of(run: RunView) -> tuple[Regime | None, str]:
+    """The regime and where it is from: the agent's own word, else the question's wording."""
+    declared = regime_from_name(run.episode.context.freshness_regime)
+    if declared is not None:
+        return declared, "agent"
+    if run.episode.question:
+        return regime_of_question(run.episode.question), "question"
+    return None, ""
+
+
+def _floor(run: RunView, regime: Regime) -> float | None:
+    """Seconds that still count as fresh: the truth record's window, else the regime's floor."""
+    truth = run.evidence.truth
+    if truth is not None and truth.freshness_window is not None:
+        return truth.freshness_window
+    return run.policy.freshness.floors.get(regime)
+
+
+def _insensitive(run: RunView, notes: dict[str, str]) -> AxisVerdict:
+    line = "insensitive question: sources of any age will do"
+    check = Check.good("youngest", line, spans=run.answer_spans)
+    return joined(
+        Axis.SOURCE_FRESHNESS,
+        [check],
+        [check],
+        Verdict.GOOD,
+        score=1.0,
+        spans=run.answer_spans,
+        notes=notes,
+        nothing=(Reason.NOT_APPLICABLE, line),
+    )
+
+
+def _judged(
+    run: RunView, regime: Regime, floor: float, sources: Sequence[Source], notes: dict[str, str]
+) -> AxisVerdict:
+    policy = run.policy.freshness
+    aged = [age_of(source, run.episode.as_of, policy.minimum_confidence) for source in sources]
+    ages = [age for age in aged if age is not None]
+    undated = [source for source, age in zip(sources, aged, strict=True) if age is None]
+    checks, score = _age_checks(ages, len(sources), floor, policy.rule, policy.minimum_share)
+    rule = checks[policy.rule]
+    cache = _cache_check(sources)
+    deciding = [rule]
+    if cache is not None and regime in (Regime.FAST, Regime.REAL_TIME):
+        deciding.append(cache)
+    tags: list[FailureTag] = []
+    every = [checks[name] for name in FreshnessRule]
+    every += [_undated(source) for source in undated[:_MAX_REPORTED]]
+    if rule.verdict is Verdict.BAD:
+        tags.append(FailureTag.STALE_SOURCE)
+        caveat = _caveat_check(run)
+        if caveat is not None:
+            every.append(caveat)
+            if caveat.verdict is Verdict.BAD:
+                tags.append(FailureTag.MISSING_CAVEAT)
+    if undated and regime in (Regime.FAST, Regime.REAL_TIME):
+        tags.append(FailureTag.UNDATED_SOURCE)
+    if cache is not None:
+        every.append(cache)
+        if cache.verdict is Verdict.BAD:
+            tags.append(FailureTag.STALE_CACHE)
+            score = None if score is None else min(score, 0.5)
+    measures = _measures(ages, len(undated), floor)
+    return joined(
+        Axis.SOURCE_FRESHNESS,
+        deciding,
+        every,
+        conjunction(check.verdict for check in deciding),
+        score=score if score is not None or cache is None else cache.score,
+        tags=tags,
+        spans=[*run.answer_spans, *(span for source in sources for span in source.spans)],
+        measures=measures,
+        notes=notes,
+        nothing=(Reason.NO_DATES, "no source has a date"),
+    )
+
+
+def _age_checks(
+    ages: list[SourceAge], count: int, floor: float, rule: FreshnessRule, minimum_share: float
+) -> tuple[dict[FreshnessRule, Check], float | None]:
+    """The three named checks, and the score of the one that decides."""
+    spans = [span for age in ages for span in age.source.spans]
+    if not ages:
+        line = f"none of {count} sources has a date that is sure enough"
+        return {
+            name: Check.unscorable(name.value, Reason.NO_DATES, line) for name in FreshnessRule
+        }, None
+    youngest = min(ages, key=lambda age: age.seconds)
+    middle = median(age.seconds for age in ages)
+    inside = sum(1 for age in ages if age.seconds <= floor) / len(ages)
+    limit = f"floor {_days(floor)}"
+    enough = len(ages) >= _DATED_SHARE * count
+    facts = {
+        FreshnessRule.YOUNGEST: (
+            youngest.seconds <= floor,
+            floor / (floor + youngest.seconds) if floor else float(youngest.seconds == 0),
+            f"youngest of {len(ages)} dated is {_days(youngest.seconds)} old, {limit}: "
+            f"{shortened(youngest.line, 110)}",
+        ),
+        FreshnessRule.MEDIAN: (
+            middle <= floor,
+            floor / (floor + middle) if floor else float(middle == 0),
+            f"median age {_days(middle)} of {len(ages)} dated sources, {limit}",
+        ),
+        FreshnessRule.SHARE: (
+            inside >= minimum_share,
+            inside,
+            f"{inside:.0%} of {len(ages)} dated sources inside the floor of {_days(floor)}",
+        ),
+    }
+    checks: dict[FreshnessRule, Check] = {}
+    for name, (fresh, score, line) in facts.items():
+        if fresh:
+            checks[name] = Check.good(name.value, line, score=score, spans=spans)
+        elif enough:
+            checks[name] = Check.bad(name.value, line, score=score, spans=spans)
+        else:
+            few = f"only {len(ages)} of {count} sources have a date; {line}"
+            checks[name] = Check.unscorable(name.value, Reason.NO_DATES, few, spans=spans)
+    return checks, facts[rule][1]
+
+
+def _undated(source: Source) -> Check:
+    line = f"no date that is sure enough for {shortened(source.url, 120)}"
+    return Check.unscorable(
+        "source-date", Reason.NO_DATES, line, subject=source.url, spans=source.spans
+    )
+
+
+def _caveat_check(run: RunView) -> Check | None:
+    answer = run.episode.answer
+    if answer is None or not answer.text:
+        return None
+    if has_caveat(answer.text):
+        return Check.good(
+            "caveat", "the answer says how old its sources are", spans=run.answer_spans
+        )
+    line = "stale sources, and the answer does not say so"
+    return Check.bad("caveat", line, spans=run.answer_spans)
+
+
+def _cache_check(sources: Sequence[Source]) -> Check | None:
+    """Whether a page came out of a cache past its freshness; None when no cache was involved."""
+    fetches = [source.fetch for source in sources if source.fetch is not None]
+    for fetch in fetches:
+        why = stale_cache(fetch)
+        if why is not None:
+            line = f"{shortened(fetch.url, 100)} {why}"
+            return Check.bad("cache", line, subject=fetch.url, spans=(fetch.span,))
+    if any(fetch.cache_state is not None for fetch in fetches):
+        spans = [fetch.span for fetch in fetches]
+        return Check.good("cache", "cached pages were fresh or revalidated", spans=spans)
+    return None
+
+
+def _measures(ages: list[SourceAge], undated: int, floor: float) -> dict[str, float]:
+    measures = {"dated": float(len(ages)), "undated": float(undated), "floor_days": floor / DAY}
+    if ages:
+        measures["youngest_days"] = round(min(age.days for age in ages), 3)
+        measures["median_days"] = round(median(age.days for age in ages), 3)
+        measures["oldest_days"] = round(max(age.days for age in ages), 3)
+        measures["share_inside"] = sum(age.seconds <= floor for age in ages) / len(ages)
+    return measures
+
+
+def _days(seconds: float) -> str:
+    days = seconds / DAY
+    return f"{days:.0f} d" if days >= 2 else f"{seconds / 3600:.1f} h"
