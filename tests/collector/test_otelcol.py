@@ -47,7 +47,7 @@ from tests.services.waiting import eventually
 PARTITIONS = 4
 TOPIC_LIMIT = 8_388_608
 # Carriers, texts, other attributes, events, resource: the sum that the file's comment makes.
-SPAN_LIMIT = 4 * 524_288 + 4 * 131_072 + 2_621_440 + 4 * 16 * 16_384 + 128 * 2_048
+SPAN_LIMIT = 4 * 524_288 + 4 * 131_072 + 2_621_440 + 1_048_576 + 128 * 2_048
 PAGE_BYTES = 262_144
 SECRET = "sk-" + "A1b2C3d4" * 4
 
@@ -315,9 +315,9 @@ def test_a_span_of_any_size_is_cut_and_takes_no_neighbour_along(
     fat = make_span(trace_id, **{"input.value": "i" * 9_000_000})
     wide = make_span(trace_id, **{f"k{number}": secrets.token_hex(30_000) for number in range(300)})
     eventful = make_span(trace_id)
-    for _ in range(100):
+    for _ in range(128):
         event = eventful.events.add(name="e" * 1000)
-        event.attributes.extend(text(f"k{n}", secrets.token_hex(16_000)) for n in range(4))
+        event.attributes.extend(text(f"k{n}", secrets.token_hex(2_500)) for n in range(16))
     every = make_span(
         trace_id,
         **{
@@ -335,16 +335,31 @@ def test_a_span_of_any_size_is_cut_and_takes_no_neighbour_along(
     nested.attributes.add(key="list").value.array_value.values.extend([chunk] * 100)
     nested.attributes.add(key="bytes").value.bytes_value = os.urandom(9_000_000)
     nested.events.add().attributes.add(key="list").value.array_value.values.extend([chunk] * 100)
+    named = make_span(trace_id, **{"k" * 9_000_000: "value", "openinference.span.kind": "TOOL"})
     small = [make_span(trace_id) for _ in range(5)]
     send_spans(collector, *small[:2], fat, wide, eventful, every, small[2])
-    send_spans(collector, small[3], nested, small[4])
-    spans = {span.span_id: span for span in topics.spans(trace_id, count=10)}
-    assert len(spans) == 10
+    send_spans(collector, small[3], nested, named, small[4])
+    spans = {span.span_id: span for span in topics.spans(trace_id, count=11)}
+    assert len(spans) == 11
     assert len(attributes_of(spans[fat.span_id])["input.value"]) == 131_072
     assert len(spans[wide.span_id].attributes) == 300
-    assert len(spans[eventful.span_id].events) == 100
+    assert len(spans[eventful.span_id].events) == 128
+    assert all(event.attributes for event in spans[eventful.span_id].events)
     assert attributes_of(spans[nested.span_id]).keys() == {"list", "bytes"}
+    assert attributes_of(spans[named.span_id]) == {"openinference.span.kind": "TOOL"}
     assert max(span.ByteSize() for span in spans.values()) < SPAN_LIMIT
+
+
+def test_a_wide_span_of_a_fair_size_is_not_cut(collector: Collector, topics: Topics) -> None:
+    whole = {f"llm.input_messages.{n}.message.content": "word " * 800 for n in range(500)}
+    whole["llm.input_messages.500.message.content"] = "word " * 12_000
+    trace_id = os.urandom(16)
+    span = make_span(trace_id, **whole)
+    span.events.add(name="exception", attributes=[text("exception.stacktrace", "line\n" * 8_000)])
+    send_spans(collector, span)
+    (arrived,) = topics.spans(trace_id)
+    assert attributes_of(arrived) == whole
+    assert arrived.events == span.events
 
 
 def test_a_cut_never_splits_a_character(collector: Collector, topics: Topics) -> None:
