@@ -16,15 +16,16 @@ def attach(context: Context) -> Any:
     return api.attach(context)
 
 
-def detach(token: Any) -> None:
-    """Undo `attach`; a token of another context, or None, is nothing to undo."""
+def detach(token: Any) -> bool:
+    """Undo `attach`; returns False when the token belongs to another context."""
     if token is None:
-        return
+        return True
     runtime: Any = getattr(api, "_RUNTIME_CONTEXT", None)
     if runtime is None:
         api.detach(token)
-        return
+        return True
     try:
         runtime.detach(token)
     except (ValueError, RuntimeError):
-        return
+        return False
+    return True

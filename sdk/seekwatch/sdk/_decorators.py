@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast, overload
 
 from opentelemetry.context import Context
-from opentelemetry.context import get_current as get_current_context
 from opentelemetry.trace import Span, SpanKind, set_span_in_context
 
 from seekwatch.core import attributes
@@ -18,7 +17,7 @@ from seekwatch.core import attributes
 from . import _values
 from ._batching import end_with_clean_keys
 from ._finisher import Job
-from ._run import mark_error
+from ._run import mark_error, parent_context
 from ._runtime import Runtime, current
 from ._wrapping import Begin, wrap
 
@@ -35,7 +34,7 @@ class _SpanScope:
     ) -> None:
         self._runtime = runtime
         self._read = read
-        context = get_current_context()
+        context = parent_context()
         fixed = {
             key: value
             for key, value in values.items()

@@ -8,7 +8,6 @@ import time
 from typing import Any, Final, Literal
 
 import httpx
-from opentelemetry.context import get_current as get_current_context
 from opentelemetry.context import get_value
 from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
 from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
@@ -21,6 +20,7 @@ from ._context import attach, detach
 from ._finisher import Job
 from ._guard import guard, guarded
 from ._http_spans import Ended, abandon_call, finish_call
+from ._run import parent_context
 from ._runtime import Runtime, current
 from ._search_apis import SearchApi
 from ._tee import tee
@@ -94,7 +94,7 @@ class HttpCall:
     def start(self) -> None:
         """Start the spans and make the innermost one current."""
         tracer = self.runtime.tracer
-        context = get_current_context()
+        context = parent_context()
         if self.kind != "fetch":
             name, kind, operation = _OUTER[self.kind]
             self.outer = tracer.start_span(

@@ -9,7 +9,14 @@ from typing import Any, Final, Literal, Self, TypedDict, cast
 
 from opentelemetry.context import Context, create_key, get_value, set_value
 from opentelemetry.context import get_current as get_current_context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    get_current_span,
+    set_span_in_context,
+)
 
 from seekwatch.core import attributes
 
@@ -55,12 +62,22 @@ class AgentRun:
         self._stopped: StopReason | None = None
         self._answered = False
         self._ended = False
+        self._abandoned = False
         self._lock = threading.Lock()
 
     @property
     def ended(self) -> bool:
         """Whether the run is over."""
         return self._ended
+
+    def is_stale_in(self, context: Context) -> bool:
+        """Whether the run has ended, yet could not be taken out of this context.
+
+        So it goes with a `with` block in a generator that another task or thread closes: the
+        first one's context still holds the run. (A task that outlives its run is another matter:
+        its spans still belong to the run that started it.)
+        """
+        return self._ended and self._abandoned and get_current_span(context) is self._span
 
     @property
     def otel_context(self) -> Context | None:
@@ -74,11 +91,7 @@ class AgentRun:
         if runtime is None:
             return
         agent = self._name or runtime.config.agent
-        # A run that was left open in this context (a generator abandoned half-way) and has since
-        # ended is nobody's parent.
-        outer = cast("AgentRun | None", get_value(_RUN_KEY))
-        stale = outer is not None and outer.ended
-        context = Context() if stale else get_current_context()
+        context = parent_context()
         values: dict[str, Any] = {
             **runtime.common,
             attributes.SPAN_KIND: attributes.KIND_AGENT,
@@ -219,7 +232,7 @@ class AgentRun:
     def _exit(self, error: BaseException | None) -> None:
         token, self._token = self._token, None
         with guard("leaving a run"):
-            detach(token)
+            self._abandoned = not detach(token)
         self.close(error)
 
     @guarded("ending a run")
@@ -309,6 +322,13 @@ def agent_run(question: str | None = None, *, name: str | None = None) -> AgentR
         name: the agent's name, when this process runs several.
     """
     return AgentRun(question, name)
+
+
+def parent_context() -> Context:
+    """Return the context that a new span of ours belongs to."""
+    context = get_current_context()
+    run = cast("AgentRun | None", get_value(_RUN_KEY, context))
+    return Context() if run is not None and run.is_stale_in(context) else context
 
 
 def current_run() -> AgentRun | None:
