@@ -64,8 +64,8 @@ DEFINITIONS: Final[dict[FailureTag, str]] = {
     FailureTag.DEAD_LINK: "a cited URL answered 404, 410 or another 4xx or 5xx that is no refusal, "
     "or its host does not exist",
     FailureTag.CROSS_DOMAIN_REDIRECT: "a cited URL led to another registrable domain",
-    FailureTag.SOFT_404: "a cited URL answered 2xx with a page that says it was not found, failed or "
-    "is parked",
+    FailureTag.SOFT_404: "a cited URL answered 2xx with a page that says it was not found, "
+    "failed or is parked",
     FailureTag.LOGIN_WALL: "a cited URL answered with a login page",
     FailureTag.CHALLENGE_PAGE: "a fetched URL answered with a bot challenge",
     FailureTag.CONSENT_WALL: "a cited URL answered with a consent wall",

@@ -18,7 +18,8 @@ _EARLIEST: Final = 631_152_000 * 1_000_000_000
 """1990: no page on the web is older."""
 _URL_CONFIDENCE: Final = 0.8
 _URL_DATE: Final = re.compile(
-    r"/(?P<year>19[9]\d|20[0-4]\d)[/-](?P<month>0[1-9]|1[0-2])(?:[/-](?P<day>0[1-9]|[12]\d|3[01]))?(?=[/._-]|$)"
+    r"/(?P<year>19[9]\d|20[0-4]\d)[/-](?P<month>0[1-9]|1[0-2])(?:[/-](?P<day>0[1-9]|[12]\d|"
+    r"3[01]))?(?=[/._-]|$)"
     r"|(?<!\d)(?P<y2>20[0-4]\d)(?P<m2>0[1-9]|1[0-2])(?P<d2>0[1-9]|[12]\d|3[01])(?!\d)"
 )
 _DIRECTIVE: Final = re.compile(r"(?i)(?:^|,)\s*(s-maxage|max-age)\s*=\s*\"?(\d{1,10})")

@@ -5,15 +5,13 @@ spans can check it. One line of evidence per tag.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
-from seekwatch.core.evidence import Forbidden
 from seekwatch.core.model import Action, Adapter, Fetch, Limits
-from seekwatch.core.policy import Prohibition
 from seekwatch.core.tags import FailureTag
 from seekwatch.processors.escalation import LADDER, escalations
 from seekwatch.processors.page_kinds import PageKind, kind_of_fetch
@@ -24,6 +22,25 @@ from seekwatch.processors.work import requests, retries
 
 _DENIED: Final = frozenset({403, 451})
 _NANOSECONDS: Final = 1e9
+
+
+class Rule(Protocol):
+    """What forbids a request: a prohibition of the policy or of a truth record."""
+
+    @property
+    def host(self) -> str:
+        """Registrable domain or host; empty matches any."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Beginning of the path; empty matches any."""
+        ...
+
+    @property
+    def methods(self) -> Collection[str]:
+        """Upper-case methods; empty matches any."""
+        ...
 
 
 class Conduct(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,14 +93,14 @@ def _finding(tag: FailureTag, what: str, fetch: Fetch) -> Conduct:
 
 def _forbidden(run: RunView, fetches: list[Fetch]) -> Iterable[Conduct]:
     truth = run.evidence.truth
-    rules: list[Prohibition | Forbidden] = list(run.policy.conduct.forbidden)
+    rules: list[Rule] = [*run.policy.conduct.forbidden]
     rules += truth.forbidden if truth is not None else ()
     for fetch in fetches:
         if any(prohibits(rule, fetch) for rule in rules):
             yield _finding(FailureTag.FORBIDDEN_ACTION, "forbidden by policy", fetch)
 
 
-def prohibits(rule: "Prohibition | Forbidden", fetch: Fetch) -> bool:
+def prohibits(rule: Rule, fetch: Fetch) -> bool:
     """Tell whether a rule forbids this request, or one of the hops that it followed."""
     if rule.methods and fetch.method.upper() not in rule.methods:
         return False
@@ -93,7 +110,7 @@ def prohibits(rule: "Prohibition | Forbidden", fetch: Fetch) -> bool:
     return any(_address_matches(rule, url) for url in addresses)
 
 
-def _address_matches(rule: "Prohibition | Forbidden", url: str) -> bool:
+def _address_matches(rule: Rule, url: str) -> bool:
     host = host_of(url) or ""
     if rule.host and rule.host.lower() not in (host, site_of(url)):
         return False

@@ -1,4 +1,4 @@
-"""Where a run's time went: seconds in search, fetch and model, overlaps of one kind counted once."""
+"""Where a run's time went: seconds in search, fetch and model, overlaps counted once per kind."""
 
 import math
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def latency(episode: Episode) -> Latency:
 
 
 def covered(intervals: Iterable[tuple[int, int]]) -> float:
-    """Seconds covered by a union of intervals in nanoseconds; those that end early count nothing."""
+    """Seconds covered by intervals of nanoseconds; one that ends before it begins is empty."""
     total, reached = 0, None
     for start, end in sorted(intervals):
         if reached is not None and start < reached:

@@ -171,7 +171,8 @@ def _incomplete_facts(facts: Facts) -> str | None:
     truth = facts.truth
     if truth is None or truth.fact_coverage is None or truth.fact_coverage == 1:
         return None
-    return f"{truth.fact_coverage:.0%} of the required facts; missing {', '.join(truth.missing_facts[:3])}"
+    missing = ", ".join(truth.missing_facts[:3])
+    return f"{truth.fact_coverage:.0%} of the required facts; missing {missing}"
 
 
 def _cut_short(facts: Facts) -> str | None:

@@ -42,10 +42,14 @@ _HEAD: Final = 600
 _EMPTY: Final = 30
 
 _CHALLENGE: Final = re.compile(
-    r"just a moment|checking (?:your|if the site connection|the site connection)|attention required|"
-    r"verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)|are you (?:a |really )?(?:human|robot)|"
-    r"complete the (?:security check|captcha)|ddos protection|please enable (?:javascript and )?cookies|"
-    r"enable javascript and cookies to continue|unusual traffic|security check|you are being redirected|"
+    r"just a moment|checking (?:your|if the site connection|the site connection)|"
+    r"attention required|"
+    r"verify(?:ing)? (?:that )?you are (?:a |not a )?(?:human|robot)|are you (?:a |"
+    r"really )?(?:human|robot)|"
+    r"complete the (?:security check|captcha)|ddos protection|"
+    r"please enable (?:javascript and )?cookies|"
+    r"enable javascript and cookies to continue|unusual traffic|security check|"
+    r"you are being redirected|"
     r"press (?:and|&) hold|not a robot|pardon our interruption|human verification|"
     r"prove (?:that )?you(?:'re| are) (?:a )?human|bot detection|anti-?ddos|one more step|"
     r"performing security verification|please wait while we verify|incapsula incident|"
@@ -53,21 +57,26 @@ _CHALLENGE: Final = re.compile(
 )
 _CHALLENGE_SIGNALS: Final = frozenset({"challenge-script", "captcha-form", "challenge-form"})
 _BLOCKED: Final = re.compile(
-    r"access denied|access to this (?:page|site|resource) (?:has been|is) (?:denied|blocked|forbidden)|"
+    r"access denied|access to this (?:page|site|resource) (?:has been|is) (?:denied|blocked|"
+    r"forbidden)|"
     r"you have been blocked|request (?:blocked|rejected)|403 forbidden|\bforbidden\b|"
     r"you don't have permission|not available in your (?:country|region)|banned your (?:ip|access)|"
     r"your ip (?:address )?has been|unavailable for legal reasons|too many requests|rate limit|"
     r"禁止访问|拒绝访问|访问被拒绝|访问受限"
 )
 _NOT_FOUND: Final = re.compile(
-    r"\b404\b|page not found|not found|page (?:you(?:'re| are)? (?:requested|looking for|were looking for|"
+    r"\b404\b|page not found|not found|page (?:you(?:'re| are)? (?:requested|looking for|"
+    r"were looking for|"
     r"tried to reach) )?(?:can(?:no|')t be found|could not be found|does(?:n't| not) exist|"
     r"no longer exists|is no longer available|has been (?:removed|deleted|moved))|"
-    r"we (?:can't|cannot|couldn't|could not) find (?:the|that|this) page|nothing (?:was )?found here|"
+    r"we (?:can't|cannot|couldn't|could not) find (?:the|that|this) page|"
+    r"nothing (?:was )?found here|"
     r"this page isn't available|seite (?:wurde )?nicht gefunden|page (?:non trouvee|introuvable)|"
-    r"pagina no encontrada|pagina non trovata|pagina nao encontrada|strona nie (?:istnieje|zostala)|"
+    r"pagina no encontrada|pagina non trovata|pagina nao encontrada|strona nie (?:istnieje|"
+    r"zostala)|"
     r"nie znaleziono|sidan hittades inte|страница не найдена|"
-    r"页面不存在|找不到(?:该|您|此|页面)|页面未找到|网页不存在|内容不存在|已被删除|ページが見つかりません|페이지를 찾을 수 없습니다"
+    r"页面不存在|找不到(?:该|您|此|页面)|页面未找到|网页不存在|内容不存在|已被删除|"
+    r"ページが見つかりません|페이지를 찾을 수 없습니다"
 )
 _LOGIN: Final = re.compile(
     r"\b(?:log ?in|sign ?in|log ?on|sign ?on)\b|forgot (?:your )?password|enter your password|"
@@ -76,20 +85,26 @@ _LOGIN: Final = re.compile(
 )
 _LOGIN_TITLE: Final = re.compile(
     r"^(?:\S+ ){0,3}(?:log ?in|sign ?in|log ?on|sign ?on|login|authentication|authenticate)\b|"
-    r"\b(?:log ?in|sign ?in|login|log ?on)(?: \S+){0,3}$|^(?:anmelden|connexion|iniciar sesion)|登录|登入|ログイン"
+    r"\b(?:log ?in|sign ?in|login|log ?on)(?: \S+){0,3}$|^(?:anmelden|connexion|iniciar sesion)|"
+    r"登录|登入|ログイン"
 )
 _LOGIN_PATH: Final = re.compile(
-    r"/(?:log-?in|sign-?in|signin|sso|auth|oauth2?|authorize|session/new|accounts?/login|users/sign_in)(?:[/?.]|$)"
+    r"/(?:log-?in|sign-?in|signin|sso|auth|oauth2?|authorize|session/new|accounts?/login|"
+    r"users/sign_in)(?:[/?.]|$)"
 )
 _LOGIN_SIGNALS: Final = frozenset({"password-field", "login-form"})
 _CONSENT: Final = re.compile(
-    r"before you continue|we value your privacy|accept (?:all )?cookies|cookie (?:consent|preferences|settings)|"
-    r"your privacy choices|consent to (?:the use|our use)|einwilligung|bevor sie|avant d'acceder|tout accepter"
+    r"before you continue|we value your privacy|accept (?:all )?cookies|cookie (?:consent|"
+    r"preferences|settings)|"
+    r"your privacy choices|consent to (?:the use|our use)|einwilligung|bevor sie|avant d'acceder|"
+    r"tout accepter"
 )
 _CONSENT_HOST: Final = re.compile(r"^https?://(?:consent|guce|privacy-?mgmt)[.\w-]*/")
 _JS: Final = re.compile(
-    r"(?:enable|requires?|needs?|turn on|activate) javascript|javascript (?:is )?(?:required|disabled|to run)|"
-    r"you need to enable javascript|browser does not support javascript|^loading\W*$|启用javascript|开启javascript"
+    r"(?:enable|requires?|needs?|turn on|activate) javascript|javascript (?:is )?(?:required|"
+    r"disabled|to run)|"
+    r"you need to enable javascript|browser does not support javascript|^loading\W*$|"
+    r"启用javascript|开启javascript"
 )
 _JS_SIGNALS: Final = frozenset({"js-shell", "app-root", "noscript-required"})
 _ERROR: Final = re.compile(
@@ -98,7 +113,8 @@ _ERROR: Final = re.compile(
     r"\b50[0234]\b|服务器错误|系统错误|系统繁忙|系统维护"
 )
 _PARKED: Final = re.compile(
-    r"(?:this|the) domain (?:name )?(?:is|may be) (?:for sale|parked)|buy this domain|domain (?:is )?for sale|"
+    r"(?:this|the) domain (?:name )?(?:is|may be) (?:for sale|parked)|buy this domain|"
+    r"domain (?:is )?for sale|"
     r"domain parking|parked (?:free|domain)|related searches|域名出售|该域名"
 )
 _PAYWALL_SIGNALS: Final = frozenset({"paywall", "not-free"})

@@ -1,4 +1,4 @@
-"""Whether a question asks for one fact or for a view over many: it sets how many domains are due."""
+"""Whether a question asks for one fact or a view over many, which sets how many domains are due."""
 
 import re
 from enum import StrEnum
@@ -16,14 +16,20 @@ class QuestionClass(StrEnum):
 
 
 _SYNTHESIS: Final = re.compile(
-    r"\b(?:compare|comparison|versus|vs\.?|pros and cons|advantages and disadvantages|trade-?offs?|overview|"
-    r"summar(?:y|ize|ise)|analy[sz]e|analysis|assess|evaluate|review (?:of|the)|survey|report on|research on|"
+    r"\b(?:compare|comparison|versus|vs\.?|pros and cons|advantages and disadvantages|"
+    r"trade-?offs?|overview|"
+    r"summar(?:y|ize|ise)|analy[sz]e|analysis|assess|evaluate|review (?:of|the)|survey|report on|"
+    r"research on|"
     r"state of the art|landscape|trends?|implications?|impacts? of|effects? of|causes? of|"
-    r"differences? between|best (?:ways?|practices|options|tools|\w+ for)|should i|recommend\w*|alternatives|"
+    r"differences? between|best (?:ways?|practices|options|tools|\w+ for)|should i|recommend\w*|"
+    r"alternatives|"
     r"what are (?:the )?(?:main|major|key|different|most|best|top|common|various|current|some)|"
-    r"how (?:does|do|did|has|have|will) .{3,80} (?:affect|influence|impact|change|evolve|compare|differ)|"
-    r"why (?:is|are|do|does|did|has|have)|arguments? (?:for|against)|debate|controvers\w+|opinions?|strategy|strategies)\b"
-    r"|比较|对比|优缺点|利弊|综述|总结|分析|评估|趋势|影响|原因|区别|差异|建议|推荐|最佳|如何看待|为什么|现状|前景|观点"
+    r"how (?:does|do|did|has|have|will) .{3,80} (?:affect|influence|impact|change|evolve|compare|"
+    r"differ)|"
+    r"why (?:is|are|do|does|did|has|have)|arguments? (?:for|against)|debate|controvers\w+|"
+    r"opinions?|strategy|strategies)\b"
+    r"|比较|对比|优缺点|利弊|综述|总结|分析|评估|趋势|影响|原因|区别|差异|建议|推荐|最佳|"
+    r"如何看待|为什么|现状|前景|观点"
 )
 
 

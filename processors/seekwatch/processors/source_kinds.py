@@ -12,18 +12,63 @@ from typing import Final
 from seekwatch.processors.text.fold import fold
 
 _PUBLIC_SUFFIX: Final = re.compile(
-    r"(?:^|\.)(?:gov|mil|int|edu|gob|gouv|govt|gc|go|gub|ac|admin|parliament|europa)(?:\.[a-z]{2,3})?$"
+    r"(?:^|\.)(?:gov|mil|int|edu|gob|gouv|govt|gc|go|gub|ac|admin|parliament|"
+    r"europa)(?:\.[a-z]{2,3})?$"
 )
 _PUBLIC_NAMES: Final = frozenset(
-    ["europa.eu", "who.int", "un.org", "oecd.org", "imf.org", "worldbank.org", "wto.org", "nato.int", "icao.int", "iaea.org", "bund.de", "bundesregierung.de", "bundestag.de", "admin.ch", "gouv.fr", "service-public.fr", "legifrance.gouv.fr", "parliament.uk", "nhs.uk", "gov.uk", "canada.ca", "service.gov.uk", "legislation.gov.uk", "iso.org", "ietf.org", "rfc-editor.org", "w3.org", "unicode.org", "ecma-international.org", "ieee.org", "arxiv.org", "doi.org", "pubmed.ncbi.nlm.nih.gov", "nature.com", "science.org", "federalreserve.gov", "sec.gov", "ecb.europa.eu", "bis.org"]
+    [
+        "europa.eu",
+        "who.int",
+        "un.org",
+        "oecd.org",
+        "imf.org",
+        "worldbank.org",
+        "wto.org",
+        "nato.int",
+        "icao.int",
+        "iaea.org",
+        "bund.de",
+        "bundesregierung.de",
+        "bundestag.de",
+        "admin.ch",
+        "gouv.fr",
+        "service-public.fr",
+        "legifrance.gouv.fr",
+        "parliament.uk",
+        "nhs.uk",
+        "gov.uk",
+        "canada.ca",
+        "service.gov.uk",
+        "legislation.gov.uk",
+        "iso.org",
+        "ietf.org",
+        "rfc-editor.org",
+        "w3.org",
+        "unicode.org",
+        "ecma-international.org",
+        "ieee.org",
+        "arxiv.org",
+        "doi.org",
+        "pubmed.ncbi.nlm.nih.gov",
+        "nature.com",
+        "science.org",
+        "federalreserve.gov",
+        "sec.gov",
+        "ecb.europa.eu",
+        "bis.org",
+    ]
 )
 _REGULATORY: Final = re.compile(
-    r"\b(?:laws?|legal(?:ly|ity)?|illegal|legislation|regulations?|regulatory|regulated|regulator|statutes?|directive|"
-    r"compliance|complian(?:t|ce)|gdpr|hipaa|tax(?:es|ation|able)?|vat|visas?|immigration|permits?|licen[cs]es?|"
+    r"\b(?:laws?|legal(?:ly|ity)?|illegal|legislation|regulations?|regulatory|regulated|"
+    r"regulator|statutes?|directive|"
+    r"compliance|complian(?:t|ce)|gdpr|hipaa|tax(?:es|ation|able)?|vat|visas?|immigration|"
+    r"permits?|licen[cs]es?|"
     r"licen[cs]ing|eligib(?:le|ility)|entitled|statutory|court|ruling|supreme court|ban(?:ned)?|"
     r"guidelines?|approv(?:ed|al) by|fda|ema|sec filing|filing deadline|requirements? (?:for|to)|"
-    r"minimum wage|retirement age|social security|medicare|medicaid|passport|customs dut(?:y|ies)|tariffs?)\b"
-    r"|法律|法规|法规|条例|监管|合规|税|签证|移民|许可证|执照|资格|判决|禁令|指南|规定|最低工资|退休年龄|社保|关税|护照"
+    r"minimum wage|retirement age|social security|medicare|medicaid|passport|customs dut(?:y|"
+    r"ies)|tariffs?)\b"
+    r"|法律|法规|法规|条例|监管|合规|税|签证|移民|许可证|执照|资格|判决|禁令|指南|规定|最低工资|"
+    r"退休年龄|社保|关税|护照"
 )
 
 

@@ -1,4 +1,4 @@
-"""Scoring in a test: one call from a trace to its scorecard, and assertions that explain themselves.
+"""Scoring in a test: one call from a trace to its scorecard, and assertions that say what failed.
 
 A user's test asserts on the axes that production is watched by; ours use the same functions.
 
@@ -43,7 +43,7 @@ def score_trace(
     """Score one trace as the worker would.
 
     Args:
-        trace: a builder, an OTLP export request (protobuf or JSON) that holds one trace, or an episode.
+        trace: a builder, an OTLP export request (protobuf or JSON) with one trace, or an episode.
         policy: the default one when None.
         truth: what is known to be true of the case.
         links: what a link checker would have found.

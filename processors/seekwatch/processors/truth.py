@@ -56,8 +56,8 @@ def states(fact: ExpectedFact, text: str) -> bool:
     if not fact.values:
         return False
     plain = searchable(text)
-    held = [_contains(value, plain) for value in fact.values]
-    return any(held) if fact.match == "any" else all(held)
+    stated = [_contains(value, plain) for value in fact.values]
+    return any(stated) if fact.match == "any" else all(stated)
 
 
 def _contains(value: str, plain: str) -> bool:

@@ -32,7 +32,7 @@ def requests(episode: Episode) -> int:
 
 
 def retries(episode: Episode) -> int:
-    """Attempts after the first at one page by one method and adapter; searches share one address."""
+    """Attempts after the first at one page by one method and adapter; searches do not count."""
     pages = [fetch for fetch in episode.fetches if fetch.adapter is not Adapter.SEARCH]
     seen = Counter((fetch.method, fetch.url, fetch.adapter) for fetch in pages)
     counted = sum(count - 1 for count in seen.values())

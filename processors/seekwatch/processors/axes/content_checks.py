@@ -1,4 +1,4 @@
-"""What is asked of a citation's content: is the quoted passage on the page, does it support the claim.
+"""What is asked of a citation's content: does the page hold the quotation and support the claim?
 
 Per quotation and per claim, never per answer, so that the line names the sentence that fails.
 """

@@ -1,4 +1,4 @@
-"""What is asked of a cited address: was it seen, does it resolve, where does it lead, what is there.
+"""What is asked of a cited address: was it seen, does it answer, where does it lead, to what?
 
 The agent's own fetch is the first evidence, the link check that was looked up the second. What
 neither could see is unscorable.
@@ -95,8 +95,8 @@ def resolves_check(run: RunView, source: Source) -> Finding:
 def _own_answer(source: Source, fetch: Fetch) -> Finding:
     name, url, spans = "resolves", shortened(source.url, 120), (fetch.span,)
     if is_success(fetch):
-        status = fetch.status if fetch.status is not None else "with a page"
-        return Check.good(name, f"answered {status}: {url}", subject=source.url, spans=spans), None
+        line = f"answered {'with a page' if fetch.status is None else fetch.status}: {url}"
+        return Check.good(name, line, subject=source.url, spans=spans), None
     status = fetch.status
     if status in _DENIED:
         line = f"answered {status} to the agent: {url}"

@@ -78,13 +78,12 @@ def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
         if check is not None and check.verdict == "bad"
     ]
     measures = {"queries": float(len(asked)), "constraints": float(len(wanted))}
-    for name, share in (
-        ("constraint_preservation", preservation),
-        ("entity_recall", recall),
-        ("content_recall", breadth),
-    ):
-        if share is not None:
-            measures[name] = share
+    found = {
+        "constraint_preservation": preservation,
+        "entity_recall": recall,
+        "content_recall": breadth,
+    }
+    measures |= {name: share for name, share in found.items() if share is not None}
     return joined(
         Axis.QUERY_QUALITY,
         deciding,

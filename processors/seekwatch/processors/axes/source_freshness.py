@@ -148,12 +148,13 @@ def _age_checks(
     inside = sum(1 for age in ages if age.seconds <= floor) / len(ages)
     limit = f"floor {_days(floor)}"
     enough = len(ages) >= _DATED_SHARE * count
+    line = f"youngest of {len(ages)} dated is {_days(youngest.seconds)} old, {limit}: "
+    line += shortened(youngest.line, 110)
     facts = {
         FreshnessRule.YOUNGEST: (
             youngest.seconds <= floor,
             floor / (floor + youngest.seconds) if floor else float(youngest.seconds == 0),
-            f"youngest of {len(ages)} dated is {_days(youngest.seconds)} old, {limit}: "
-            f"{shortened(youngest.line, 110)}",
+            line,
         ),
         FreshnessRule.MEDIAN: (
             middle <= floor,
@@ -167,13 +168,13 @@ def _age_checks(
         ),
     }
     checks: dict[FreshnessRule, Check] = {}
-    for name, (fresh, score, line) in facts.items():
+    for name, (fresh, score, found) in facts.items():
         if fresh:
-            checks[name] = Check.good(name.value, line, score=score, spans=spans)
+            checks[name] = Check.good(name.value, found, score=score, spans=spans)
         elif enough:
-            checks[name] = Check.bad(name.value, line, score=score, spans=spans)
+            checks[name] = Check.bad(name.value, found, score=score, spans=spans)
         else:
-            few = f"only {len(ages)} of {count} sources have a date; {line}"
+            few = f"only {len(ages)} of {count} sources have a date; {found}"
             checks[name] = Check.unscorable(name.value, Reason.NO_DATES, few, spans=spans)
     return checks, facts[rule][1]
 

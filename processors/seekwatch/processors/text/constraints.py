@@ -78,7 +78,8 @@ _VERSION: Final = re.compile(
     r"|(?<![\d.,$€£])(?P<dotted>\d+\.\d+\.\d+(?:[.-][\w]+)*)"
 )
 _PRODUCT: Final = re.compile(
-    r"(?P<name>[A-Z][\w+#]*(?:[A-Z][\w]*)*|i[A-Z]\w+|macOS)\s(?P<number>\d{1,3}(?:\.\d+)?)(?![%.,]?\d)(?![A-Za-z0-9%_])"
+    r"(?P<name>[A-Z][\w+#]*(?:[A-Z][\w]*)*|i[A-Z]\w+|"
+    r"macOS)\s(?P<number>\d{1,3}(?:\.\d+)?)(?![%.,]?\d)(?![A-Za-z0-9%_])"
 )
 _MORE: Final = (
     "more than|over|above|at least|greater than|exceeding|exceeds?|older than|longer than|"
@@ -100,7 +101,28 @@ COMPARATOR_AFTER: Final = re.compile(
 _ORDINALS: Final = {
     word: number
     for number, word in enumerate(
-        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"],
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
         1,
     )
 }

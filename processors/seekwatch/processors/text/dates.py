@@ -5,7 +5,20 @@ from typing import Final
 
 import msgspec
 
-_MONTH_NAMES: Final = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTH_NAMES: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTHS: Final = {
     **{name: number for number, name in enumerate(_MONTH_NAMES, 1)},
     **{name[:3]: number for number, name in enumerate(_MONTH_NAMES, 1)},

@@ -16,7 +16,10 @@ from seekwatch.processors.text.words import content_words
 MAX_CHARACTERS: Final = 4_000
 MAX_ENTITIES: Final = 32
 
-_UPPER: Final = r"(?:(?<![\w])[a-z]{1,2}[A-Z]\w+|(?<![\w])[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯΑ-Ω][\w'&.+#-]*\w|(?<![\w])[A-Z](?![\w]))"
+_UPPER: Final = (
+    r"(?:(?<![\w])[a-z]{1,2}[A-Z]\w+|"
+    r"(?<![\w])[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯΑ-Ω][\w'&.+#-]*\w|(?<![\w])[A-Z](?![\w]))"
+)
 _LINK: Final = r"(?:of|the|de|da|del|di|van|von|der|la|le|al|bin|for|and|&|at|in)"
 _RUN: Final = re.compile(rf"{_UPPER}(?:\s+(?:{_LINK}\s+){{0,2}}{_UPPER}|\s+(?=\d)\d+(?![\w.%]))*")
 _SPLIT_LINKS: Final = re.compile(r"\s+(?:and|at|for|in|&)\s+")
@@ -29,11 +32,13 @@ _ORDINAL_OR_UNIT: Final = re.compile(
 _KATAKANA_NAME: Final = re.compile(f"[{KATAKANA}][{KATAKANA}ー・]{{2,}}")
 _HAN_RUN: Final = re.compile(f"[{CJK}]+")
 _HAN_BREAK: Final = re.compile(
-    "上周|上个月|本周|昨天|今天|明天|去年|什么|哪些|哪个|哪里|怎么样|怎么|如何|为什么|多少|是否|请问|目前|现在|当前|最新|最近|今年|以及|关于|之间|"
+    "上周|上个月|本周|昨天|今天|明天|去年|什么|哪些|哪个|哪里|怎么样|怎么|如何|为什么|多少|是否|"
+    "请问|目前|现在|当前|最新|最近|今年|以及|关于|之间|"
     "[的了是在和与及或吗呢吧有被把将就都也还又很请谁几从到向对由为]"
 )
 _HAN_SUFFIX: Final = re.compile(
-    rf"[{CJK}]{{2,12}}?(?:公司|集团|大学|学院|银行|医院|研究院|研究所|委员会|协会|基金会|法院|政府|电视台|出版社|"
+    rf"[{CJK}]{{2,12}}?(?:公司|集团|大学|学院|银行|医院|研究院|研究所|委员会|协会|基金会|法院|"
+    rf"政府|电视台|出版社|"
     "[省市县区州国镇]|山|江|河|湖|岛|奖|杯|法|案|条例)"
 )
 _SURNAMES: Final = (

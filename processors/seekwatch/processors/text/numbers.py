@@ -117,7 +117,8 @@ _CJK_UNITS: Final = "|".join(
     re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True) if not unit[-1].isascii()
 )
 _NUMBER: Final = re.compile(
-    r"(?P<currency>us\$|[$€£¥₹])?\s?(?<![0-9a-z_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<currency>us\$|[$€£¥₹])?\s?(?<![0-9a-z_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|"
+    r"\d+(?:\.\d+)?)"
     r"(?![\d.]*\d)"
     r"(?:[\s-]?(?P<scale>hundred|thousand|million|billion|trillion|百万|[万萬亿億千]"
     r"|(?:k|mn|m|bn|b|tn)(?![a-z0-9]))(?![a-z]))?"

@@ -27,7 +27,7 @@ _ELIDED_REACH: Final = 3_000
 
 
 def searchable(text: str) -> str:
-    """A page's text as quotations are searched in it: folded words, one space between, at the ends."""
+    """A page's text as quotations are searched in it: folded words, one space around each."""
     plain = " ".join(_SEPARATORS.sub(" ", fold(text)).split())
     if not plain.isascii():
         plain = _CJK_SPACE.sub("", plain)

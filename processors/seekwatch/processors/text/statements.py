@@ -6,7 +6,8 @@ from typing import Final
 from seekwatch.processors.text.words import content_words
 
 _MARK: Final = re.compile(
-    r"\s*(?:\[\^?[\w.,\- ]{1,20}\](?:\(<?https?://[^\s)]*\)?)?|【[^】\n]{1,60}】|\(?\[[^\]\n]{1,120}\]\(https?://[^)\s]+\)\)?"
+    r"\s*(?:\[\^?[\w.,\- ]{1,20}\](?:\(<?https?://[^\s)]*\)?)?|【[^】\n]{1,60}】|"
+    r"\(?\[[^\]\n]{1,120}\]\(https?://[^)\s]+\)\)?"
     r"|[¹²³⁴-⁹]+)"
 )
 _URL: Final = re.compile(r"https?://\S+")
@@ -20,7 +21,7 @@ def own_words(claim: str) -> str:
 
 
 def states_something(claim: str) -> bool:
-    """Tell whether a sentence says something to be supported: no question, heading or connective."""
+    """Tell whether a sentence says something to be supported: no question, no lead-in."""
     own = own_words(claim)
     if not own or own.endswith(("?", "？", ":", "：")):
         return False
