@@ -206,6 +206,7 @@ class Profile(Section):
     """Another clock for the same templates."""
 
     durations: dict[Duration, Duration]
+    exceptions: dict[str, Duration] = {}
     sample_factor: Annotated[float, Field(gt=0, le=1)]
     runbook_base_url: str
 

@@ -30,10 +30,11 @@ def apply_profile(objectives: Objectives, name: str) -> Objectives:
     links = objectives.links.model_copy(update={"runbook_base_url": profile.runbook_base_url})
     clock = _Clock(name, profile)
     sections = {
-        field: clock.convert(getattr(objectives, field))
+        field: clock.convert(getattr(objectives, field), field)
         for field in Objectives.model_fields
         if field != "profiles"
     }
+    clock.check_exceptions()
     return objectives.model_copy(update={**sections, "links": links, "profiles": {}})
 
 
@@ -41,29 +42,44 @@ class _Clock:
     def __init__(self, name: str, profile: Profile) -> None:
         self._name = name
         self._profile = profile
+        self._used: set[str] = set()
 
-    def convert(self, value: object) -> object:
+    def convert(self, value: object, key: str) -> object:
+        """Replace what is in `value`, which stands at `key` of the objectives."""
         match value:
             case Duration():
-                return self._duration(value)
+                return self._duration(value, key)
             case SampleCount():
                 return SampleCount(math.ceil(value * self._profile.sample_factor))
             case BaseModel():
-                fields = type(value).model_fields
-                update = {field: self.convert(getattr(value, field)) for field in fields}
+                update = {
+                    field: self.convert(getattr(value, field), f"{key}.{info.alias or field}")
+                    for field, info in type(value).model_fields.items()
+                }
                 return value.model_copy(update=update)
             case dict():
                 items = cast("dict[object, object]", value).items()
-                return {key: self.convert(item) for key, item in items}
+                return {name: self.convert(item, f"{key}.{name}") for name, item in items}
             case _:
                 return value
 
-    def _duration(self, value: Duration) -> Duration:
+    def check_exceptions(self) -> None:
+        """Refuse an exception for a key that holds no duration."""
+        for key, value in self._profile.exceptions.items():
+            if key not in self._used:
+                raise ConfigurationError(
+                    f"profiles.{self._name}.exceptions.{key}", value, "there is no such duration"
+                )
+
+    def _duration(self, value: Duration, key: str) -> Duration:
+        if key in self._profile.exceptions:
+            self._used.add(key)
+            return self._profile.exceptions[key]
         try:
             return self._profile.durations[value]
         except KeyError:
-            key = f"profiles.{self._name}.durations"
-            raise ConfigurationError(key, value, f"add what {value} becomes") from None
+            where = f"profiles.{self._name}.durations"
+            raise ConfigurationError(where, value, f"add what {value} becomes") from None
 
 
 def _check_order(name: str, profile: Profile) -> None:
