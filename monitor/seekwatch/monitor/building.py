@@ -1,6 +1,7 @@
 """Builds parts from settings: the one place that knows both the settings and the parts."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from seekwatch.collector.embedded import EmbeddedLog
 from seekwatch.collector.partitioner import partition_of
@@ -11,6 +12,8 @@ from seekwatch.collector.receiver_tls import Tls
 from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.policy import Policy, load_policy
 from seekwatch.core.records import Appender, Output, OutputReader, TraceLog
+from seekwatch.evidence.source import EvidenceSource
+from seekwatch.evidence.truth import load_truth
 from seekwatch.exporters.archive import ArchiveWriter
 from seekwatch.exporters.consumer import Consumer, Sink
 from seekwatch.exporters.evaluation import EvaluationSink
@@ -20,12 +23,11 @@ from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
 
 from . import kafka_building
+from .agent_memory import AgentMemory
 from .episode_scorer import EpisodeScorer
-from .evidence_wait import EvidenceSource
 from .health import Health
 from .observation import Observation
 from .settings import LogKind, Settings
-from .truth import load_truth
 from .worker import Worker
 
 OpenReader = Callable[[Sequence[Output], str], OutputReader]
@@ -168,11 +170,20 @@ def worker_from(
         settings=settings.worker,
         rules=closing_rules(settings),
         memory=settings.closing.memory,
-        observation=Observation(gateway, health),
+        observation=Observation(gateway, health, memory=AgentMemory(_agents(settings), gateway)),
         health=health,
         evidence=evidence,
         owns=lambda partition: _owner(partition, partitions),
     )
+
+
+def _agents(settings: Settings) -> Path | None:
+    """Return the file of known agents: beside the embedded log when none is named."""
+    named = settings.metrics.known_agents
+    if named is None and settings.log is LogKind.EMBEDDED:
+        path = settings.embedded.path
+        return path.with_name(f"{path.name}.agents.json")
+    return named
 
 
 def consumers_from(

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError
 
 from seekwatch.core.errors import ConfigurationError
-from seekwatch.core.redaction import MASK, SECRET_KEY
 
 from .kafka_options import typed_options
 from .settings import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
+from .shown_values import shown
 
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"
 _TEST_PREFIX: Final = f"{ENVIRONMENT_PREFIX}TEST_"
@@ -123,7 +123,7 @@ def _not_json(error: SettingsError) -> ConfigurationError:
     match = re.search(r'field "([a-z_]+)"', str(error))
     name = variable(match[1]) if match else f"{ENVIRONMENT_PREFIX}*"
     return ConfigurationError(
-        name, _shown(name, os.environ.get(name)), f"is no JSON; write it, or set {name}{NESTING}KEY"
+        name, shown(name, os.environ.get(name)), f"is no JSON; write it, or set {name}{NESTING}KEY"
     )
 
 
@@ -154,7 +154,7 @@ def _check_environment(environment: Mapping[str, str]) -> None:
             continue
         if upper.startswith(open_ended) or _SERVICE_LINK.fullmatch(upper):
             continue
-        raise ConfigurationError(name, _shown(name, value), _nearest(upper, known))
+        raise ConfigurationError(name, shown(name, value), _nearest(upper, known))
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -178,7 +178,7 @@ class _Origins:
         finding = error.errors(include_url=False)[0]
         parts = [str(part) for part in finding["loc"]]
         key = self._name(parts)
-        value = _shown(key, finding["input"])
+        value = shown(key, finding["input"])
         if finding["type"] == "extra_forbidden":
             near = _nearest(".".join(parts), setting_keys())
             return ConfigurationError(key, value, near)
@@ -223,15 +223,6 @@ def _description(parts: list[str]) -> str:
         unit = unit_of(field)
         return f"{field.description} Unit: {unit}." if unit != "-" else field.description or ""
     return ""
-
-
-def _shown(key: str, value: Any) -> Any:
-    """Return the value as an error may show it: no secret, no section with one in it."""
-    if isinstance(value, Mapping | list | BaseModel):
-        return "…"
-    last = re.split(r"__|\.", key.split(" (")[0])[-1].lower()
-    secret = SECRET_KEY.fullmatch(last) or "token" in last or "password" in last
-    return MASK if secret else value
 
 
 def _with_file(document: Mapping[str, Any]) -> type[Settings]:

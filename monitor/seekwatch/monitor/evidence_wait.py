@@ -6,33 +6,14 @@ A look-up goes over the network; the loop only asks whether it has come back.
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from seekwatch.core.evidence import NO_EVIDENCE, Evidence
 from seekwatch.core.model import Episode
+from seekwatch.evidence.source import EvidenceSource
 from seekwatch.processors.cuts import Cut
 
 _LOG: Final = logging.getLogger(__name__)
-
-
-class EvidenceSource(Protocol):
-    """Looks things up outside the trace, on threads of its own."""
-
-    def look_up(self, episode: Episode, deadline: float) -> Future[Evidence] | None:
-        """Begin to look up what `episode` needs.
-
-        Args:
-            episode: the run.
-            deadline: seconds until the worker scores it with or without.
-
-        Returns:
-            What will hold the evidence, or None when there is nothing to look up.
-        """
-        ...
-
-    def close(self) -> None:
-        """Stop; calling it again does nothing."""
-        ...
 
 
 class Waiting(NamedTuple):

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from seekwatch.core.errors import ConfigurationError
-from seekwatch.core.redaction import MASK, SECRET_KEY
+
+from .shown_values import shown
 
 
 def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,12 +33,7 @@ def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _masked(error: ConfigurationError) -> ConfigurationError:
-    return ConfigurationError(error.key, _shown(error.key, error.value), error.fix)
-
-
-def _shown(key: str, value: Any) -> Any:
-    name = key.rsplit(".", 1)[-1]
-    return MASK if SECRET_KEY.fullmatch(name) or "password" in name else value
+    return ConfigurationError(error.key, shown(error.key, error.value), error.fix)
 
 
 def _known() -> dict[str, Any]:
@@ -56,12 +52,12 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, bool):
         words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         if value.lower() not in words:
-            raise ConfigurationError(key, _shown(key, value), "write true or false")
+            raise ConfigurationError(key, shown(key, value), "write true or false")
         return words[value.lower()]
     if isinstance(default, int | float):
         try:
             number = float(value)
         except ValueError:
-            raise ConfigurationError(key, _shown(key, value), "write a number") from None
+            raise ConfigurationError(key, shown(key, value), "write a number") from None
         return int(number) if number == int(number) else number
     return value

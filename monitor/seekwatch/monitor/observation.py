@@ -12,6 +12,7 @@ from seekwatch.core.scorecard import Axis
 from seekwatch.core.verdicts import Reason
 from seekwatch.exporters.metrics import MetricsGateway
 
+from .agent_memory import AgentMemory
 from .commit_plan import REASON_NOT_SCORED
 from .episode_scorer import Scored
 from .health import Health
@@ -27,13 +28,20 @@ class Observation:
     Args:
         gateway: owns every metric.
         health: knows the lag.
+        memory: keeps the agents that were seen; None keeps none.
         wall: seconds since the epoch.
     """
 
     def __init__(
-        self, gateway: MetricsGateway, health: Health, *, wall: Callable[[], float] = time.time
+        self,
+        gateway: MetricsGateway,
+        health: Health,
+        *,
+        memory: AgentMemory | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._gateway = gateway
+        self._memory = memory or AgentMemory(None, gateway)
         self._health = health
         self._wall = wall
         self._partitions: frozenset[int] = frozenset()
@@ -85,6 +93,7 @@ class Observation:
         self._count_reading(counts)
         for item in scored:
             self._count_cut(item)
+        self._memory.keep()
 
     def _count_reading(self, counts: PendingCounts) -> None:
         for signal, number in counts.read.items():

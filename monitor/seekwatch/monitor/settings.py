@@ -288,6 +288,13 @@ class MetricsSettings(_Section):
         unit="count",
         ge=0,
     )
+    known_agents: Path | None = setting(
+        None,
+        "File that keeps the agents seen, so that their series are there from the first scrape "
+        "after a restart. Empty: beside the embedded log; with Kafka they are learned from the "
+        "latest scorecards.",
+        unit="path",
+    )
 
 
 class ArchiveSettings(_Section):

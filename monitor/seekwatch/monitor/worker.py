@@ -12,13 +12,14 @@ from typing import Final
 
 from seekwatch.core.errors import FencedError, RetryableError
 from seekwatch.core.records import Assignment, Batch, LogRecord, TraceLog
+from seekwatch.evidence.source import EvidenceSource
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
 
 from .backoff import Backoff
 from .commit_plan import CommitPlan
 from .episode_scorer import EpisodeScorer
-from .evidence_wait import EvidenceSource, EvidenceWait
+from .evidence_wait import EvidenceWait
 from .health import Health
 from .observation import Observation
 from .partition_work import PartitionWork
