@@ -109,3 +109,22 @@ def test_a_sum_that_would_be_too_large_for_one_increment_stays_in_parts() -> Non
         holdback.add(("g",), Increment(name="total", value=LARGEST))
     holdback.shown((("g",),))
     assert [item.value for item in applied] == [LARGEST, LARGEST]
+
+
+def test_what_happens_before_the_first_scrape_of_a_process_is_an_increase_too() -> None:
+    registry = CollectorRegistry()
+    gateway = MetricsGateway(registry, environment={})
+    gateway.dead_letter("json")
+    gateway.spans("stolen")
+    gateway.open_traces(float("nan"), 5)
+    counters = {
+        "seekwatch_dead_letters_total": {"reason": "json"},
+        "seekwatch_label_overflow_total": {"label": "result"},
+        "seekwatch_refused_values_total": {"metric": "seekwatch_open_traces"},
+    }
+    first, second = (gateway.page().body.decode() for _ in range(2))
+    for name, labels in counters.items():
+        ((label, value),) = labels.items()
+        assert f'{name}{{{label}="{value}"}} 0.0' in first
+        assert f'{name}{{{label}="{value}"}} 1.0' in second
+    assert registry.get_sample_value("seekwatch_oldest_open_trace_seconds") == 5

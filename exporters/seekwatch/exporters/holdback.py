@@ -6,19 +6,20 @@ scraper that does not come is not waited for longer than the patience.
 """
 
 from collections.abc import Callable
+from threading import RLock
 from typing import Final
 
 from .series import LARGEST, Increment, Key
 
 Group = tuple[str, ...]
-"""Series that are created together: those of an agent in a lane."""
+"""Series that are created together: those of an agent in a lane, or of the process."""
 
 PATIENCE: Final = 60.0
 """Seconds: four scrapes at Prometheus' usual interval of 15."""
 
 
 class Holdback:
-    """Increments of groups whose zeros were not scraped yet. Not safe for threads by itself.
+    """Increments of groups whose zeros were not scraped yet. Safe to call from any thread.
 
     Args:
         apply: takes an increment when its time has come.
@@ -38,36 +39,43 @@ class Holdback:
         self._patience = patience
         self._waiting: dict[Group, _Held] = {}
         self._released: set[Group] = set()
+        # Re-entrant: applying an increment may count an overflow, which is an increment too.
+        self._lock = RLock()
 
     def sight(self, group: Group) -> bool:
         """Tell whether `group` is new; the caller then creates its series at 0."""
-        if group in self._released or group in self._waiting:
-            return False
-        self._waiting[group] = _Held(until=self._clock() + self._patience)
-        return True
+        with self._lock:
+            if group in self._released or group in self._waiting:
+                return False
+            self._waiting[group] = _Held(until=self._clock() + self._patience)
+            return True
 
     def add(self, group: Group, increment: Increment) -> None:
         """Apply an increment of a sighted group, now or when the group is released."""
-        held = self._waiting.get(group)
-        if held is None:
-            self._apply(increment)
-        else:
-            held.add(increment)
+        with self._lock:
+            held = self._waiting.get(group)
+            if held is not None:
+                held.add(increment)
+                return
+        self._apply(increment)
 
     def waiting(self) -> tuple[Group, ...]:
         """Groups whose series stand at 0: a page that is made now shows that."""
-        return tuple(self._waiting)
+        with self._lock:
+            return tuple(self._waiting)
 
     def shown(self, groups: tuple[Group, ...]) -> None:
         """Release groups that a page has shown at 0."""
-        for group in groups:
-            self._release(group)
+        with self._lock:
+            for group in groups:
+                self._release(group)
 
     def release_due(self) -> None:
         """Release groups that have waited long enough."""
         now = self._clock()
-        for group in [group for group, held in self._waiting.items() if held.until <= now]:
-            self._release(group)
+        with self._lock:
+            for group in [group for group, held in self._waiting.items() if held.until <= now]:
+                self._release(group)
 
     def _release(self, group: Group) -> None:
         held = self._waiting.pop(group, None)

@@ -106,7 +106,10 @@ CHECKS: Final[dict[Axis, tuple[str, ...]]] = {
     Axis.QUERY_QUALITY: ("constraints", "entities", "breadth", "on-topic"),
     Axis.SOURCE_FRESHNESS: ("youngest", "median", "share", "source-date", "caveat", "cache"),
     Axis.SOURCE_DIVERSITY: ("floor", "cap", "syndication", "primary"),
-    Axis.CITATION_VALIDITY: ("seen", "resolves", "content", "passage", "supported", "cited"),
+    Axis.CITATION_VALIDITY: (
+        *("seen", "resolves", "redirect", "page-kind", "passage", "support"),
+        *("claims-cited", "source-allowed"),
+    ),
 }
 """Names of the checks of each axis; a test holds that the scorers give no others."""
 

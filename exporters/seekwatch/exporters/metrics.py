@@ -40,6 +40,9 @@ AgentInLane = tuple[str, str]
 UP_FOR: Final = 30.0
 """Seconds after its last turn for which the loop counts as turning."""
 
+_PROCESS: Final = ()
+"""The group of the series that every worker has from its start."""
+
 _STEPS: Final = frozenset(ESCALATION_STEPS)
 _LANES: Final = frozenset(str(lane) for lane in Lane)
 
@@ -76,7 +79,7 @@ class MetricsGateway:
         self._clock = clock
         self._wall_clock = wall_clock
         self._lock = RLock()
-        self._table = SeriesTable(registry)
+        self._table = SeriesTable(registry, self._of_process)
         self._agents = AgentCap(agent_cap, lambda: self._table.overflow("agent"))
         self._holdback = Holdback(self._table.apply, clock=clock)
         self._sighted: set[AgentInLane] = set()
@@ -278,19 +281,20 @@ class MetricsGateway:
         Args:
             accept: the request's `Accept` header; OpenMetrics is sent to whom can read it.
         """
+        self._holdback.release_due()
         with self._lock:
-            self._holdback.release_due()
+            # Under the lock no group is half created: every zero of these is on the page.
             zeros = self._holdback.waiting()
         turning = self._last_turn is not None and self._clock() - self._last_turn <= UP_FOR
         self._table.set("seekwatch_up", 1 if turning else 0)
         page = render(self._registry, accept)
-        with self._lock:
-            self._holdback.shown(zeros)
+        self._holdback.shown(zeros)
         return page
 
     # --- Parts ----------------------------------------------------------------------------------
 
     def _create_process_series(self) -> None:
+        self._holdback.sight(_PROCESS)
         for declaration in DECLARATIONS:
             if declaration.scope is Scope.PROCESS:
                 for labels in declared_series(declaration, ()):
@@ -340,10 +344,15 @@ class MetricsGateway:
             self._holdback.add(group, increment)
 
     def _count(self, name: str, *labels: str, value: float = 1.0) -> None:
-        self._table.apply(Increment(name=name, labels=labels, value=value))
+        if self._table.accepts(name, value):
+            self._of_process(Increment(name=name, labels=labels, value=value))
 
     def _observe(self, name: str, value: float) -> None:
-        self._table.apply(Increment(name=name, value=value, observation=True))
+        if self._table.accepts(name, value):
+            self._of_process(Increment(name=name, value=value, observation=True))
+
+    def _of_process(self, increment: Increment) -> None:
+        self._holdback.add(_PROCESS, increment)
 
     def _lane(self, lane: str) -> str:
         if lane in _LANES or lane == OTHER:

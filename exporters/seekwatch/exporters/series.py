@@ -5,7 +5,7 @@ Both are stopped here, for every metric alike.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
 from typing import Final
 
@@ -47,12 +47,17 @@ class SeriesTable:
 
     Args:
         registry: where the metrics are registered.
+        count: takes the table's own counts, of values refused and labels shown as `other`.
         declarations: the metrics.
     """
 
     def __init__(
-        self, registry: CollectorRegistry, declarations: Iterable[Declaration] = DECLARATIONS
+        self,
+        registry: CollectorRegistry,
+        count: Callable[[Increment], None],
+        declarations: Iterable[Declaration] = DECLARATIONS,
     ) -> None:
+        self._count = count
         self._declarations = {item.name: item for item in declarations}
         self._families = {
             name: _family(item, registry) for name, item in self._declarations.items()
@@ -95,7 +100,7 @@ class SeriesTable:
 
     def overflow(self, label: str) -> None:
         """Count a label value that is shown as `other`."""
-        self.apply(Increment(name="seekwatch_label_overflow_total", labels=(label,)))
+        self._count(Increment(name="seekwatch_label_overflow_total", labels=(label,)))
 
     def _find(self, name: str, labels: Labels) -> Counter | Gauge | Histogram:
         found = self._series.get((name, labels))
@@ -129,7 +134,7 @@ class SeriesTable:
         """
         if 0 <= value <= LARGEST:
             return True
-        self.apply(Increment(name="seekwatch_refused_values_total", labels=(name,)))
+        self._count(Increment(name="seekwatch_refused_values_total", labels=(name,)))
         if name not in self._reported:
             self._reported.add(name)
             _log.warning("kept %r out of %s; further ones are only counted", value, name)
