@@ -346,6 +346,7 @@ def test_a_span_of_any_size_is_cut_and_takes_no_neighbour_along(
     assert len(spans[eventful.span_id].events) == 128
     assert all(event.attributes for event in spans[eventful.span_id].events)
     assert attributes_of(spans[nested.span_id]).keys() == {"list", "bytes"}
+    assert spans[nested.span_id].events[0].attributes[0].value.string_value.startswith('["')
     assert attributes_of(spans[named.span_id]) == {"openinference.span.kind": "TOOL"}
     assert max(span.ByteSize() for span in spans.values()) < SPAN_LIMIT
 
