@@ -4,6 +4,7 @@ Frameworks hand over text, messages, or mappings with a telling key. What is non
 None: a JSON dump is no question.
 """
 
+import re
 from typing import Any, Final
 
 from seekwatch.processors.messages import final_text, read_messages, user_question
@@ -46,11 +47,14 @@ _TOLD_KEYS: Final = (
 )
 
 
+_OBJECT_REPR: Final = re.compile(r"\s*(?:[A-Z]\w*\((?:\w+=|<)|<[\w.]+(?: object at 0x|\())")
+
+
 def asked_text(value: Any, depth: int = 0) -> str | None:
     """Return the question in a span's input."""
     value = opened(value)
     if isinstance(value, str):
-        return as_text(value)
+        return _plain(value)
     if depth > MAX_DEPTH:
         return None
     if isinstance(value, list | tuple):
@@ -68,7 +72,7 @@ def told_text(value: Any, depth: int = 0) -> str | None:
     """Return the answer in a span's output."""
     value = opened(value)
     if isinstance(value, str):
-        return as_text(value)
+        return _plain(value)
     if depth > MAX_DEPTH:
         return None
     if isinstance(value, list | tuple):
@@ -82,6 +86,11 @@ def told_text(value: Any, depth: int = 0) -> str | None:
             if text is not None:
                 return text
     return None
+
+
+def _plain(value: str) -> str | None:
+    """Return text, but no `repr` of an object, which holds words and says nothing to a user."""
+    return None if _OBJECT_REPR.match(value) else as_text(value)
 
 
 def _from_list(items: list[Any], depth: int, *, asked: bool) -> str | None:

@@ -6,6 +6,7 @@ wherever it is, under limits on depth and size.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from seekwatch.core import attributes as names
@@ -21,7 +22,6 @@ from seekwatch.processors.values import (
     as_mapping,
     as_number,
     as_text,
-    first_text,
     open_json,
     opened,
 )
@@ -138,19 +138,51 @@ def read_document(
     fields: dict[str, Any], rank: int, cleaner: Cleaner, seen_at: int
 ) -> SearchResult:
     """Read one result, its own fields before those of its `metadata`."""
-    layers = (fields, _metadata(fields.get("metadata")))
-    url = _url_of(layers)
-    title = _first(layers, _TITLE_KEYS)
-    snippet = _first(layers, _TEXT_KEYS)
+    told = _Told()
+    told.take(fields, seen_at)
+    metadata = fields.get("metadata")
+    if metadata is not None:
+        told.take(_metadata(metadata), seen_at)
+    if told.text is None and "highlights" in fields:
+        texts = (as_text(item) for item in as_list(fields["highlights"])[:50])
+        told.text = " … ".join(text for text in texts if text) or None
     return SearchResult(
-        rank=max(1, _number(layers, _RANK_KEYS, as_count) or rank),
-        url=None if url is None else cleaner.url(url),
-        title=cleaner.optional(title, 1_000),
-        snippet=cleaner.optional(snippet, MAX_SNIPPET),
-        published=_published(layers, seen_at),
-        score=_number(layers, _SCORE_KEYS, as_number),
-        authority=_share(_number(layers, _AUTHORITY_KEYS, as_number)),
+        rank=told.rank or rank,
+        url=None if told.url is None else cleaner.url(told.url),
+        title=cleaner.optional(told.title, 1_000),
+        snippet=cleaner.optional(told.text, MAX_SNIPPET),
+        published=told.published,
+        score=told.score,
+        authority=told.authority,
     )
+
+
+class _Told:
+    """What one result tells, filled layer by layer; the first layer that knows something wins."""
+
+    __slots__ = ("authority", "published", "rank", "score", "text", "title", "url")
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.title: str | None = None
+        self.text: str | None = None
+        self.published: PageDate | None = None
+        self.score: float | None = None
+        self.authority: float | None = None
+        self.rank: int | None = None
+
+    def take(self, fields: dict[str, Any], seen_at: int) -> None:
+        """Take from one layer what is not known yet."""
+        # Only keys that are there are looked at: results are small, the lists of names are long.
+        present = [(key, place) for key in fields if (place := _PLACES.get(key)) is not None]
+        present.sort(key=_by_place)
+        for key, (kind, _) in present:
+            if getattr(self, kind) is None:
+                setattr(self, kind, _CONVERT[kind](key, fields[key], seen_at))
+
+
+def _by_place(item: tuple[str, tuple[str, int]]) -> int:
+    return item[1][1]
 
 
 class _Search:
@@ -214,8 +246,10 @@ def is_document(value: Any) -> bool:
     fields = as_mapping(value)
     if not fields:
         return False
-    layers = (fields, _metadata(fields.get("metadata")))
-    return _url_of(layers) is not None
+    if _has_url(fields):
+        return True
+    metadata = fields.get("metadata")
+    return metadata is not None and _has_url(_metadata(metadata))
 
 
 def _metadata(value: Any) -> dict[str, Any]:
@@ -232,46 +266,61 @@ def _salvaged(text: str) -> dict[str, Any]:
     return {match[1]: match[2] for match in _PAIR.finditer(text[:MAX_SNIPPET])}
 
 
-def _url_of(layers: tuple[dict[str, Any], ...]) -> str | None:
-    for fields in layers:
-        for key in _URL_KEYS:
-            value = fields.get(key)
-            if isinstance(value, str) and is_web_url(value):
-                return value
-    return None
+def _has_url(fields: dict[str, Any]) -> bool:
+    return any(isinstance(value := fields.get(key), str) and is_web_url(value) for key in _URL_KEYS)
 
 
-def _first(layers: tuple[dict[str, Any], ...], keys: tuple[str, ...]) -> str | None:
-    for fields in layers:
-        text = first_text(fields, keys)
-        if text is not None:
-            return text
-    highlights = as_list(layers[0].get("highlights")) if keys is _TEXT_KEYS else []
-    return " … ".join(text for item in highlights if (text := as_text(item))) or None
+def _web_url(key: str, value: Any, seen_at: int) -> str | None:
+    return value if isinstance(value, str) and is_web_url(value) else None
 
 
-def _number(layers: tuple[dict[str, Any], ...], keys: tuple[str, ...], read: Any) -> Any:
-    for fields in layers:
-        for key in keys:
-            number = read(fields.get(key))
-            if number is not None:
-                return number
-    return None
+def _words(key: str, value: Any, seen_at: int) -> str | None:
+    return as_text(value)
 
 
-def _share(value: float | None) -> float | None:
-    return value if value is not None and 0 <= value <= 1 else None
+def _number(key: str, value: Any, seen_at: int) -> float | None:
+    return as_number(value)
 
 
-def _published(layers: tuple[dict[str, Any], ...], seen_at: int) -> PageDate | None:
-    for fields in layers:
-        for key in _DATE_KEYS:
-            value = fields.get(key)
-            at = None if value is None else parse_moment(value, seen_at)
-            if at is not None and EARLIEST <= at <= seen_at + DAY:
-                confidence = 0.9 if key in _CONFIDENT_KEYS else 0.8
-                return PageDate(at=at, method="provider", confidence=confidence)
-    return None
+def _share(key: str, value: Any, seen_at: int) -> float | None:
+    number = as_number(value)
+    return number if number is not None and 0 <= number <= 1 else None
+
+
+def _ordinal(key: str, value: Any, seen_at: int) -> int | None:
+    return as_count(value) or None
+
+
+def _date(key: str, value: Any, seen_at: int) -> PageDate | None:
+    at = parse_moment(value, seen_at)
+    if at is None or not EARLIEST <= at <= seen_at + DAY:
+        return None
+    return PageDate(at=at, method="provider", confidence=0.9 if key in _CONFIDENT_KEYS else 0.8)
+
+
+_CONVERT: Final[dict[str, Callable[[str, Any, int], Any]]] = {
+    "url": _web_url,
+    "title": _words,
+    "text": _words,
+    "published": _date,
+    "score": _number,
+    "authority": _share,
+    "rank": _ordinal,
+}
+_PLACES: Final = {
+    key: (kind, place)
+    for kind, keys in (
+        ("url", _URL_KEYS),
+        ("title", _TITLE_KEYS),
+        ("text", _TEXT_KEYS),
+        ("published", _DATE_KEYS),
+        ("score", _SCORE_KEYS),
+        ("authority", _AUTHORITY_KEYS),
+        ("rank", _RANK_KEYS),
+    )
+    for place, key in enumerate(keys)
+}
+"""What a key tells, and its place among the keys that tell the same."""
 
 
 def _markdown_links(text: str) -> list[dict[str, Any]] | None:

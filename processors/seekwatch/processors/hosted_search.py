@@ -39,7 +39,8 @@ def _search(
         return None
     results = None
     if answer is not None:
-        results = extract_documents(answer, cleaner, span.end, markdown=False)
+        found = answer.get("server_tool_call_response") or answer
+        results = extract_documents(found, cleaner, span.end, markdown=False)
     if results is None and action.get("sources"):
         results = extract_documents(action["sources"], cleaner, span.end, markdown=False)
     return Search(
@@ -84,6 +85,9 @@ def _citation(annotation: dict[str, Any], cleaner: Cleaner) -> Citation | None:
 
 def response_messages(response: Any) -> list[Message]:
     """Read a provider's own response body (OpenAI chat and responses, Anthropic) as messages."""
+    items = as_list(response)
+    if items:
+        return [message for item in items[:50] for message in response_messages(item)]
     fields = as_mapping(response)
     choices = as_list(fields.get("choices"))
     if choices:

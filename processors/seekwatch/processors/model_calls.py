@@ -11,7 +11,9 @@ def merge_generations(tree: TraceTree) -> tuple[Generation, ...]:
     Only LLM spans count; usage on agent and workflow spans is a sum that would count twice.
     """
     kept: list[Generation] = []
-    llms = [fact for fact in tree.facts if fact.role is Role.LLM and fact.generations]
+    llms = _without_twins(
+        [fact for fact in tree.facts if fact.role is Role.LLM and fact.generations]
+    )
     knowing = {fact.span for fact in llms if _knows_usage(fact)}
     nested: dict[str, list[SpanFacts]] = {}
     for fact in llms:
@@ -27,6 +29,30 @@ def merge_generations(tree: TraceTree) -> tuple[Generation, ...]:
         for fact in telling or chain[:1]:
             kept.extend(fact.generations)
     return tuple(sorted(kept, key=lambda generation: (generation.start, generation.span)))
+
+
+def _without_twins(llms: list[SpanFacts]) -> list[SpanFacts]:
+    """Drop the second telling of one call by two instrumentors whose spans stand side by side.
+
+    The two have one parent, overlap in time, come from two scopes and count the same tokens. The
+    one that began first, which wraps the other, stays.
+    """
+    kept: list[SpanFacts] = []
+    last: dict[tuple[str | None, int | None, int | None], SpanFacts] = {}
+    for fact in llms:
+        generation = fact.generations[0]
+        key = (fact.view.parent_id, generation.input_tokens, generation.output_tokens)
+        twin = last.get(key)
+        if (
+            twin is not None
+            and _knows_usage(fact)
+            and twin.view.scope_name != fact.view.scope_name
+            and fact.view.start < twin.view.end
+        ):
+            continue
+        last[key] = fact
+        kept.append(fact)
+    return kept
 
 
 def _knows_usage(fact: SpanFacts) -> bool:

@@ -53,7 +53,7 @@ def _episode(
     root = select_root(tree)
     completeness = _completeness(cut, tree, root, undecodable)
     question = find_question(root, facts)
-    answer, candidates = find_answer(root, facts)
+    answer, candidates = find_answer(root, tree)
     start, end = root.view.start, root.view.end
     if not completeness.root_seen:
         start = min(fact.view.start for fact in facts)

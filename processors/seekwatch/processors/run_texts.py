@@ -10,6 +10,7 @@ import msgspec
 from seekwatch.core.model import Answer, Citation
 from seekwatch.processors.citations import build_answer
 from seekwatch.processors.dialects.base import Role, SpanFacts, Text
+from seekwatch.processors.trace_tree import TraceTree
 
 
 def find_question(root: SpanFacts, facts: list[SpanFacts]) -> Text | None:
@@ -23,8 +24,9 @@ def find_question(root: SpanFacts, facts: list[SpanFacts]) -> Text | None:
     return None
 
 
-def find_answer(root: SpanFacts, facts: list[SpanFacts]) -> tuple[Answer | None, int]:
+def find_answer(root: SpanFacts, tree: TraceTree) -> tuple[Answer | None, int]:
     """Return the answer, and how many spans could have been the one that wrote it."""
+    facts = tree.facts
     writers = [
         fact
         for fact in facts
@@ -32,6 +34,9 @@ def find_answer(root: SpanFacts, facts: list[SpanFacts]) -> tuple[Answer | None,
         and fact.answer is not None
         and not fact.asked_for_tools
         and fact.view.end <= max(root.view.end, root.view.start)
+        and not any(
+            above.role is Role.LLM and above.answer is not None for above in tree.ancestors(fact)
+        )
     ]
     teller = _teller(root, facts)
     if teller is None:

@@ -26,6 +26,8 @@ from seekwatch.processors.values import (
 _SEARCH_NAME: Final = re.compile(
     r"(?i)search|tavily|(?<![a-z])exa(?![a-z])|brave|serp|google|bing|duckduckgo|retriev|perplexity"
 )
+_HAND_OVER: Final = re.compile(r"(?i)^(?:hand[-_ ]?offs?|transfer|delegate)[-_ ]")
+"""Tools that pass the run to another agent, whose name may well say `search`."""
 _FETCH_NAME: Final = re.compile(
     r"(?i)fetch|visit|open_?(?:url|page)|read_?(?:url|page|web)|browse|crawl|scrape|navigate|"
     r"extract|web_?page|goto"
@@ -109,6 +111,8 @@ def read_tool(facts: SpanFacts, call: ToolCall, cleaner: Cleaner) -> None:
     """Add what a tool call searched or fetched to its span's facts; other tools add nothing."""
     arguments = opened(call.arguments)
     url = url_argument(arguments)
+    if _HAND_OVER.search(call.name):
+        return
     searches = _SEARCH_NAME.search(call.name) is not None
     fetches = _FETCH_NAME.search(call.name) is not None
     query = query_argument(arguments)

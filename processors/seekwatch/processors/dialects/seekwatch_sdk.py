@@ -179,7 +179,12 @@ def _fetch(span: SpanView, cleaner: Cleaner) -> Fetch:
         crawl_depth=span.integer(names.FETCH_CRAWL_DEPTH),
         page_load=cleaner.name(span.text(names.FETCH_PAGE_LOAD)),
         action=_action(span, adapter),
-        page=_page(span, retrieved_at or span.end, cleaner),
+        page=_page(
+            span,
+            retrieved_at or span.end,
+            None if validators is None else validators.last_modified,
+            cleaner,
+        ),
         retrieved_at=retrieved_at,
     )
 
@@ -241,7 +246,9 @@ def _hops(span: SpanView, cleaner: Cleaner) -> tuple[Hop, ...]:
     return tuple(hops)
 
 
-def _page(span: SpanView, retrieved_at: int, cleaner: Cleaner) -> Page | None:
+def _page(
+    span: SpanView, retrieved_at: int, last_modified: str | None, cleaner: Cleaner
+) -> Page | None:
     content_type = span.text(names.CONTENT_TYPE)
     content_hash = span.text(names.CONTENT_HASH)
     packed = span.text(names.CONTENT_BODY)
@@ -259,6 +266,7 @@ def _page(span: SpanView, retrieved_at: int, cleaner: Cleaner) -> Page | None:
         content_hash=cleaner.name(content_hash),
         byte_count=span.integer(names.RESPONSE_BODY_SIZE),
         truncated=span.flag(names.CONTENT_TRUNCATED) is True,
+        last_modified=last_modified,
     )
 
 
