@@ -116,15 +116,15 @@ def test_what_happens_before_the_first_scrape_of_a_process_is_an_increase_too() 
     gateway = MetricsGateway(registry, environment={})
     gateway.dead_letter("json")
     gateway.spans("stolen")
-    gateway.open_traces(float("nan"), 5)
+    gateway.partition(0, read=0, end=0, lag_seconds=float("nan"))
     counters = {
         "seekwatch_dead_letters_total": {"reason": "json"},
         "seekwatch_label_overflow_total": {"label": "result"},
-        "seekwatch_refused_values_total": {"metric": "seekwatch_open_traces"},
+        "seekwatch_refused_values_total": {"metric": "seekwatch_lag_seconds"},
     }
     first, second = (gateway.page().body.decode() for _ in range(2))
     for name, labels in counters.items():
         ((label, value),) = labels.items()
         assert f'{name}{{{label}="{value}"}} 0.0' in first
         assert f'{name}{{{label}="{value}"}} 1.0' in second
-    assert registry.get_sample_value("seekwatch_oldest_open_trace_seconds") == 5
+    assert registry.get_sample_value("seekwatch_read_position", {"partition": "0"}) == 0
