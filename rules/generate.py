@@ -12,12 +12,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rules.builders.documentation import with_tables
 from rules.builders.files import rule_files
 from rules.objectives import DEFAULT_PATH, Objectives, load
 from rules.profiles import apply_profile
 from seekwatch.core.errors import ConfigurationError
 
 RULES = Path(__file__).parent
+# Relative to the rules, as the generated files are.
+PAGE = Path("..", "docs", "alerting.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files: dict[Path, str] = {}
         for name in names:
             files.update(generated(objectives, name))
+        page = options.output / PAGE
+        if options.profile is None and page.is_file():
+            files[PAGE] = with_tables(page.read_text(encoding="utf-8"), objectives)
     except ConfigurationError as error:
         print(f"{options.objectives}: {error}", file=sys.stderr)
         return 2
@@ -69,7 +75,7 @@ def check(files: Mapping[Path, str], output: Path, *, everything: bool) -> int:
     if differing or stale:
         print("run `python -m rules.generate` and commit the result", file=sys.stderr)
         return 1
-    return _lint([output / path for path in files])
+    return _lint([output / path for path in files if path.suffix == ".yaml"])
 
 
 def _lint(paths: Sequence[Path]) -> int:

@@ -30,6 +30,7 @@ class Alert:
         component: what is watched; inhibition and dashboards go by it.
         summary: one line without numbers, the same for the whole incident.
         description: numbers, window, sample count, objective.
+        when: the condition with its figures, for the documentation.
         board: the dashboard to open.
         owner: `agent` routes to the agent's team, `platform` to the monitor's.
         labels: more labels, e.g. the axis.
@@ -44,6 +45,7 @@ class Alert:
     component: str
     summary: str
     description: str
+    when: str
     board: str
     owner: str = "agent"
     labels: dict[str, str] = field(default_factory=dict[str, str])

@@ -54,6 +54,7 @@ def _alert(
         labels={"axis": wording.axis} if wording.axis else {},
         summary=f"{AGENT} {wording.problem}, {PACE[suffix]}",
         description=_description(objectives, objective, indicator, wording, tiers),
+        when=_condition(objectives, objective, tiers),
         board=wording.board,
         worst=worst_traces("{{ $labels.axis }}" if "axis" in indicator.by else None),
     )
@@ -97,6 +98,17 @@ def _burning(
     breached = f"{long_ratio} > {line}\nand\n{long_samples} >= {tier.minimum_samples}"
     cleared = f"{short_ratio} <= {line}\nand\n{short_samples} >= {tier.short_minimum_samples}"
     return f"{block(breached)}\nunless\n{block(cleared)}"
+
+
+def _condition(objectives: Objectives, objective: RatioObjective, tiers: list[str]) -> str:
+    parts: list[str] = []
+    for name in tiers:
+        tier = objectives.tier(name, objective)
+        line = percent(objectives.threshold(name, objective))
+        parts.append(
+            f"more than {line} bad in {tier.long} (n ≥ {tier.minimum_samples}) and in {tier.short}"
+        )
+    return "; or ".join(parts)
 
 
 def _description(

@@ -34,6 +34,7 @@ def _pipeline_alert(
     health: MonitorHealth,
     summary: str,
     description: str,
+    when: str,
     severity: str = "ticket",
 ) -> Alert:
     return Alert(
@@ -46,6 +47,7 @@ def _pipeline_alert(
         owner="platform",
         summary=summary,
         description=description,
+        when=when,
         board="health",
     )
 
@@ -72,6 +74,7 @@ def _monitor_down(health: MonitorHealth, job: str) -> Alert:
             f"For {health.down_for} no worker of the scrape job {job} could be scraped, or none of "
             "those that could turned its loop. No quality alert can fire until one does."
         ),
+        when="no worker can be scraped, or no loop turns",
     )
 
 
@@ -100,6 +103,7 @@ def _scoring_stalled(health: MonitorHealth) -> Alert:
             f"Workers took in spans more than {health.stalled_after} ago and have scored no run of "
             "any agent since. Quality alerts are blind until scoring goes on."
         ),
+        when=f"spans arrived {health.stalled_after} ago or earlier, and no score since",
     )
 
 
@@ -114,6 +118,7 @@ def _consumer_lag(health: MonitorHealth) -> Alert:
             "The partition that is furthest behind is read {{ $value | humanizeDuration }} after "
             f"its records were written; the line is {health.lag}. Every verdict is as late."
         ),
+        when=f"the read position is more than {health.lag} behind",
     )
 
 
@@ -143,6 +148,10 @@ def _partition_stalled(health: MonitorHealth) -> Alert:
             f"Nothing of partition {{{{ $labels.partition }}}} was read within {still} although "
             "records arrived there, or no worker holds it. Its runs, a fixed part of every "
             "agent's, are not scored."
+        ),
+        when=(
+            f"the read position stands for {still} while the log grows, or nobody reads a "
+            f"partition that was read within {health.partition_memory}"
         ),
     )
 
@@ -198,6 +207,7 @@ def _happened_at_all(health: MonitorHealth) -> list[Alert]:
             pending=_NONE,
             health=health,
             summary=event.summary,
+            when=f"one in {health.recent}",
             description=(
                 f'About {{{{ $value | printf "%.0f" }}}} {event.what}, in the last {health.recent}.'
             ),
@@ -223,6 +233,10 @@ def _scorer_errors(health: MonitorHealth) -> Alert:
             f"traces closed in the last {window}; the line is "
             f"{percent(health.scorer_error_share)}. Those runs are unscorable on that axis."
         ),
+        when=(
+            f"errors on more than {percent(health.scorer_error_share)} of the traces closed in "
+            f"{window} (n ≥ {health.minimum_traces})"
+        ),
     )
 
 
@@ -241,6 +255,10 @@ def _late_spans(health: MonitorHealth) -> Alert:
             f"their trace was closed; the line is {percent(health.late_share)}. First verdicts "
             "rest on parts of the runs."
         ),
+        when=(
+            f"more than {percent(health.late_share)} of the spans of {window} "
+            f"(n ≥ {health.minimum_spans})"
+        ),
     )
 
 
@@ -257,6 +275,7 @@ def _rebalance_storm(health: MonitorHealth) -> Alert:
             f'A worker went through {{{{ $value | printf "%.0f" }}}} rebalances in the last '
             f"{window}; the line is {health.rebalances}. Each one stops reading and repeats work."
         ),
+        when=f"more than {health.rebalances} of one worker in {window}",
     )
 
 
@@ -273,5 +292,6 @@ def _watchdog() -> Alert:
         description=(
             "This alert always fires. Send it to a dead man's switch that calls you when it stops."
         ),
+        when="always",
         board="health",
     )

@@ -61,6 +61,7 @@ def no_successes(objectives: Objectives) -> Alert:
             f'None of the {{{{ $value | printf "%.0f" }}}} runs of {AGENT} in the last '
             f"{bounds.window} was a success."
         ),
+        when=f"no success in {bounds.window} (n ≥ {bounds.minimum_runs} runs)",
         board="overview",
         worst=worst_traces(),
     )
@@ -119,6 +120,11 @@ def cost_per_success(objectives: Objectives) -> Alert:
             f"{live_value(_cost('baseline'), BY_AGENT, _DOLLARS)} USD in the {cost.baseline} "
             f"before; the line is {line} times that."
         ),
+        when=(
+            f"cost per success in {cost.window} above {number(cost.factor)} times that of the "
+            f"{cost.baseline} before (n ≥ {cost.minimum_successes} successes, and "
+            f"{cost.baseline_minimum_successes} before)"
+        ),
         board="cost",
         worst=worst_traces(),
     )
@@ -174,6 +180,10 @@ def axis_no_longer_scored(objectives: Objectives) -> Alert:
             f"{bounds.window}, in which it did run "
             f"(n = {live_value(running, BY_AGENT, _COUNT)})."
         ),
+        when=(
+            f"no verdict in {bounds.window}, {bounds.earlier} earlier n ≥ "
+            f"{bounds.minimum_samples}, and n ≥ {bounds.minimum_runs} runs now"
+        ),
         board="health",
         worst=worst_traces("{{ $labels.axis }}"),
     )
@@ -196,6 +206,7 @@ def agent_traffic_stopped(objectives: Objectives) -> Alert:
             f"({bounds.earlier} before) and none in the last {bounds.window}. It does not run, or "
             "its traces do not arrive."
         ),
+        when=f"no run in {bounds.window}, {bounds.earlier} earlier n ≥ {bounds.minimum_runs}",
         board="health",
     )
 
@@ -224,6 +235,7 @@ def policy_violation(objectives: Objectives) -> Alert:
             f"{{{{ $labels.invariant }}}} by {AGENT} within the last {bounds.window} "
             f'(about {{{{ $value | printf "%.0f" }}}} runs). The objective is none.'
         ),
+        when=f"one policy violation, cache leak or destructive action in {bounds.window}",
         board="overview",
         worst=worst_traces(),
     )

@@ -18,7 +18,6 @@ from tests.services.prometheus_tools import PrometheusTools
 RULES = Path(__file__).resolve().parents[2] / "rules"
 
 _GRAFANA = "https://grafana.example/d/seekwatch-"
-_RUNBOOKS = "https://seekwatch.example/runbooks/"
 _RANGE = "from=now-6h&to=now"
 
 
@@ -36,6 +35,7 @@ class Firing:
     axis: str | None = None
     worst: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    runbooks: str = "https://seekwatch.example/runbooks/"
 
     def expected(self, alert: str) -> dict[str, object]:
         """The expectation in promtool's form."""
@@ -51,7 +51,7 @@ class Firing:
         annotations = {
             "summary": self.summary,
             "description": self.description,
-            "runbook_url": f"{_RUNBOOKS}{alert}.md",
+            "runbook_url": f"{self.runbooks}{alert}.md",
             "dashboard_url": f"{_GRAFANA}{self.board}?{_RANGE}{of_agent}",
         }
         if self.worst is not None:
