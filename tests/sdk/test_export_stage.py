@@ -14,10 +14,10 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import Link, SpanContext, Status, StatusCode, TraceFlags
+from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 
 from seekwatch.core.redaction import Redactor
-from seekwatch.sdk import agent_run, flush, instrument, tool
+from seekwatch.sdk import AgentRun, agent_run, flush, instrument, tool
 from seekwatch.sdk._batching import EndedSpan
 from seekwatch.sdk._export_stage import ExportStage, encoded_size
 from tests.services.otlp_sink import HttpSink
@@ -70,7 +70,7 @@ def test_a_planted_secret_never_leaves_the_process(
     def use(argument: str) -> str:
         return f"result {argument}"
 
-    with pytest.raises(ValueError, match="boom"), agent_run(f"question {secret}") as run:
+    def work(run: AgentRun) -> None:
         headers = {"Authorization": f"Bearer {secret}", "If-None-Match": secret}
         httpx.get(f"{web.url}/moved?q={secret}#{secret}", headers=headers, follow_redirects=True)
         httpx.post(
@@ -84,6 +84,9 @@ def test_a_planted_secret_never_leaves_the_process(
         span.add_event(f"event {secret}", {"note": secret})
         span.add_link(SpanContext(1, 1, is_remote=True, trace_flags=TraceFlags(1)), {"l": secret})
         raise ValueError(f"boom {secret}")
+
+    with pytest.raises(ValueError, match="boom"), agent_run(f"question {secret}") as run:
+        work(run)
     assert flush()
     assert len(sink.spans) >= 7
     assert secret not in wire(sink)
@@ -137,7 +140,7 @@ def test_withheld_content_stays_and_its_hash_and_length_go(web: LocalWeb, sink: 
     def use(argument: str) -> str:
         return argument
 
-    with pytest.raises(ValueError, match="canary"), agent_run("canary question") as run:
+    def work(run: AgentRun) -> None:
         httpx.get(f"{web.url}/search", params={"q": "canary query", "format": "json"})
         httpx.get(f"{web.url}/p")
         httpx.post(
@@ -157,6 +160,9 @@ def test_withheld_content_stays_and_its_hash_and_length_go(web: LocalWeb, sink: 
             [{"url": "https://a.example/", "title": "canary t", "quote": "canary q"}],
         )
         raise ValueError("canary error")
+
+    with pytest.raises(ValueError, match="canary"), agent_run("canary question") as run:
+        work(run)
     assert flush()
     assert "canary" not in wire(sink)
     ours = [s for s in memory.get_finished_spans() if s.instrumentation_scope is not None]

@@ -6,6 +6,7 @@ Patterns begin with fixed letters where they can: a regular-expression engine th
 at memory speed. This module imports the standard library only: it is loaded into agents.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -51,7 +52,23 @@ _QUOTED_SECRET: Final = re.compile(
     r"access_?token|refresh_?token|id_?token|private_?key)\"\s*:\s*\")((?:[^\"\\]|\\.)+)(\")"
 )
 
+_PARAMETER_IN_TEXT: Final = re.compile(r"(?<=[?&])[A-Za-z0-9_.-]{1,64}=[^&\s\"'<>#)\]}\\]+")
+"""A query parameter outside of a whole URL, as in `GET /search?api_key=…`."""
+_HEADER_LINE: Final = re.compile(
+    r"(?im)^((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key|x-subscription-token)"
+    r"(:[ \t]*)\S.*$"
+)
+
 UserRedaction = Callable[[str], str]
+
+
+@functools.lru_cache(maxsize=4096)
+def is_secret_key(key: str) -> bool:
+    """Tell whether whatever stands under `key` is a secret; see `SECRET_KEY`.
+
+    The same few hundred names come on every span, so the answers are kept.
+    """
+    return SECRET_KEY.fullmatch(key) is not None
 
 
 class Redactor:
@@ -81,7 +98,7 @@ class Redactor:
 
     def attribute(self, key: str, value: str) -> str:
         """Return `value` as it may be stored under `key`."""
-        if SECRET_KEY.fullmatch(key):
+        if is_secret_key(key):
             return MASK
         return self.text(value)
 
@@ -91,6 +108,10 @@ class Redactor:
             value = _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
         if '"' in value:
             value = _QUOTED_SECRET.sub(rf"\g<1>{MASK}\g<3>", value)
+        if "=" in value and ("?" in value or "&" in value):
+            value = _PARAMETER_IN_TEXT.sub(lambda match: _mask_parameter(match.group()), value)
+        if ":" in value:
+            value = _HEADER_LINE.sub(rf"\g<1>\g<2>{MASK}", value)
         value = self._tokens.sub(MASK, value)
         return value if self._function is None else self._function(value)
 
@@ -136,6 +157,6 @@ def _mask_query(query: str) -> str:
 
 def _mask_parameter(parameter: str) -> str:
     name, separator, _ = parameter.partition("=")
-    if separator and (name.lower() in _SECRET_QUERY_NAMES or SECRET_KEY.fullmatch(name)):
+    if separator and (name.lower() in _SECRET_QUERY_NAMES or is_secret_key(name)):
         return f"{name}={MASK}"
     return parameter

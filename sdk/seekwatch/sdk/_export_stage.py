@@ -4,7 +4,7 @@ It sees every span that leaves through our exporter, those of other instrumentat
 a secret in a stock HTTP span's URL or in an exception's message is masked like one of our own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -22,7 +22,11 @@ from ._withholding import Withholder
 
 REQUEST_BYTES: Final = 3 * 1024 * 1024
 """Bound for one request: gRPC servers refuse messages over 4 MiB by default."""
+# How an oversized span is cut: strings to this length, then to a quarter of it, and so on.
 _CUT_STRING: Final = 64 * 1024
+_SHORTEST_CUT: Final = 64
+_KEPT_EVENTS: Final = 16
+_KEPT_ITEMS: Final = 64
 
 
 class ExportStage:
@@ -52,7 +56,7 @@ class ExportStage:
                 span = self._prepared(ended)
                 weight = encoded_size(span)
                 if weight > self._request_bytes:
-                    span = _cut(span)
+                    span = _cut(span, self._request_bytes)
                     weight = encoded_size(span)
                 if request and size + weight > self._request_bytes:
                     self._send(request, size)
@@ -176,24 +180,34 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _cut(span: ReadableSpan) -> ReadableSpan:
+def _cut(span: ReadableSpan, limit: int) -> ReadableSpan:
     """Make one oversized span fit: the body goes first, then long strings and events are cut."""
     values = dict(span.attributes or {})
     if values.pop(attributes.CONTENT_BODY, None) is not None:
         values.pop(attributes.CONTENT_ENCODING, None)
         values[attributes.CONTENT_OMITTED] = "too-large"
-    shorten: Callable[[Any], Any] = _shortened
-    values = {key: shorten(value) for key, value in values.items()}
+    length = _CUT_STRING
+    while True:
+        cut = _with_strings_cut(span, values, length)
+        if encoded_size(cut) <= limit or length <= _SHORTEST_CUT:
+            return cut
+        length //= 4
+
+
+def _with_strings_cut(span: ReadableSpan, values: Mapping[str, Any], length: int) -> ReadableSpan:
+    def shortened(given: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {key: _shortened(value, length) for key, value in (given or {}).items()}
+
     events = tuple(
-        Event(e.name, {k: shorten(v) for k, v in (e.attributes or {}).items()}, e.timestamp)
-        for e in list(span.events)[:16]
+        Event(event.name[:length], shortened(event.attributes), event.timestamp)
+        for event in list(span.events)[:_KEPT_EVENTS]
     )
-    return PreparedSpan(span, span.name, values, events, (), span.status)
+    return PreparedSpan(span, span.name[:length], shortened(values), events, (), span.status)
 
 
-def _shortened(value: Any) -> Any:
+def _shortened(value: Any, length: int) -> Any:
     if isinstance(value, str):
-        return value[: _CUT_STRING // 4]
+        return value[:length]
     if is_list(value):
-        return tuple(_shortened(item) for item in as_list(value)[:16])
+        return tuple(_shortened(item, length) for item in value[:_KEPT_ITEMS])
     return value

@@ -1,0 +1,145 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seekwatch.core.redaction import MASK, TOKEN_PATTERNS, Redactor, is_secret_key
+
+SECRETS = {
+    "openai": "sk-proj-canary0123456789abcdefghij",
+    "tavily": "tvly-dev-canary0123456789abcd",
+    "github": "ghp_" + "canary0123456789abcdefghijklmnopqrstuv",
+    "github-fine": "github_pat_" + "canary0123456789abcdefghijklmnopqrstuv_0123",
+    "gitlab": "glpat-canary0123456789abcdef",
+    "aws": "AKIACANARY0123456789",
+    "aws-session": "ASIACANARY0123456789",
+    "google": "AIza" + "canary0123456789abcdefghijklmnopqrs",
+    "google-oauth": "ya29.canary0123456789abcdefghij",
+    "slack": "xoxb-canary-0123456789",
+    "huggingface": "hf_canary0123456789abcdefghijklmno",
+    "jwt": "eyJhbGciOiJIUzI1.eyJzdWIiOiJjYW5hcnk.canary01234567",
+    "bearer": "Bearer canary0123456789abcdef==",
+    "basic": "Basic Y2FuYXJ5OmNhbmFyeTEyMw==",
+    "key": "-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----",
+}
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("frame", ["{}", "before {} after", '{{"note": "{}"}}', "<p>{}</p>"])
+def test_every_documented_shape_is_masked_wherever_it_stands(secret: str, frame: str) -> None:
+    masked = Redactor().text(frame.format(secret))
+    assert "canary" not in masked.lower()
+    assert masked == frame.format(MASK)
+
+
+def test_every_pattern_has_a_canary_here() -> None:
+    unmatched = [
+        pattern
+        for pattern in TOKEN_PATTERNS
+        if not any(re.search(pattern, secret) for secret in SECRETS.values())
+    ]
+    assert unmatched == [r"bearer\s+[A-Za-z0-9._~+/-]{16,}=*"]
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("https://a.example/x?page=2", "https://a.example/x?page=2"),
+        ("https://bob:canary@a.example/", "https://a.example/"),
+        ("https://a.example/#canary", "https://a.example/"),
+        ("https://a.example/?api_key=canary&q=x", f"https://a.example/?api_key={MASK}&q=x"),
+        ("https://a.example/?q=x&KEY=canary", f"https://a.example/?q=x&KEY={MASK}"),
+        ("https://a.example/?X-Amz-Signature=canary", f"https://a.example/?X-Amz-Signature={MASK}"),
+        ("https://a.example/?my.access_token=canary", f"https://a.example/?my.access_token={MASK}"),
+        ("https://[broken/canary", f"https://{MASK}"),
+        ("/relative?token=canary", f"/relative?token={MASK}"),
+    ],
+)
+def test_urls_lose_what_is_secret_in_them(url: str, masked: str) -> None:
+    assert Redactor().url(url) == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("see https://u:canary@a.example/x now", "see https://a.example/x now"),
+        ("(https://a.example/?sig=canary)", f"(https://a.example/?sig={MASK})"),
+        ("GET /search?api_key=canary&q=x failed", f"GET /search?api_key={MASK}&q=x failed"),
+        ('{"password": "can\\"ary"}', f'{{"password": "{MASK}"}}'),
+        ('{"openai_api_key":"canary"}', f'{{"openai_api_key":"{MASK}"}}'),
+        ("GET /\nX-API-Key: canary\nHost: a", f"GET /\nX-API-Key: {MASK}\nHost: a"),
+        ("Cookie: a=canary; b=canary", f"Cookie: {MASK}"),
+        ("the cookie: a story", "the cookie: a story"),
+        ("2 + 2 = 4 & 3 = 3", "2 + 2 = 4 & 3 = 3"),
+        ("skate-boards and task-lists", "skate-boards and task-lists"),
+    ],
+)
+def test_text_loses_what_is_secret_in_it_and_nothing_else(text: str, masked: str) -> None:
+    assert Redactor().text(text) == masked
+
+
+@pytest.mark.parametrize(
+    ("value", "masked"),
+    [
+        ("q=x&api_key=canary", f"q=x&api_key={MASK}"),
+        ("/search?q=x&token=canary", f"/search?q=x&token={MASK}"),
+        ("/search", "/search"),
+    ],
+)
+def test_a_query_without_its_url_is_masked_too(value: str, masked: str) -> None:
+    assert Redactor().query(value) == masked
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "authorization",
+        "http.request.header.authorization",
+        "http.request.header.x-api-key",
+        "http.response.header.set-cookie",
+        "db.password",
+        "OPENAI_API_KEY",
+        "client-secret",
+    ],
+)
+def test_telling_keys_mask_their_whole_value(key: str) -> None:
+    assert is_secret_key(key)
+    assert Redactor().attribute(key, "anything") == MASK
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "gen_ai.usage.input_tokens",
+        "session.id",
+        "seekwatch.content.hash",
+        "http.response.header.etag",
+        "url.full",
+        "authorization_server_name",
+    ],
+)
+def test_other_keys_do_not(key: str) -> None:
+    assert not is_secret_key(key)
+
+
+def test_a_users_patterns_and_function_come_last() -> None:
+    redactor = Redactor([r"CASE-\d+"], function=str.upper)
+    assert redactor.text("about case CASE-12") == "ABOUT CASE ****"
+
+
+def test_a_pattern_that_does_not_compile_is_named() -> None:
+    with pytest.raises(ValueError, match=r"'\('"):
+        Redactor(["("])
+
+
+@given(st.text())
+def test_masking_twice_is_masking_once(text: str) -> None:
+    redactor = Redactor()
+    once = redactor.text(text)
+    assert redactor.text(once) == once
+
+
+@given(st.text(alphabet="abc:/?#[]@!&=%. ", max_size=60))
+def test_no_url_raises(text: str) -> None:
+    Redactor().url(f"http://{text}")

@@ -1,0 +1,101 @@
+import threading
+import time
+
+from seekwatch.sdk._finisher import Finisher, Job
+from seekwatch.sdk._guard import failures, reset_failures
+
+
+class Log:
+    def __init__(self) -> None:
+        self.finished: list[str] = []
+        self.abandoned: list[str] = []
+        self.threads: set[str] = set()
+
+    def job(self, name: str, size: int = 0, wait: threading.Event | None = None) -> Job:
+        def finish() -> None:
+            if wait is not None:
+                wait.wait()
+            self.threads.add(threading.current_thread().name)
+            self.finished.append(name)
+
+        return Job(finish, lambda: self.abandoned.append(name), size)
+
+
+def test_jobs_are_finished_in_order_on_a_thread_of_ours() -> None:
+    log, finisher = Log(), Finisher()
+    for number in range(50):
+        finisher.submit(log.job(str(number)))
+    assert finisher.drain(5)
+    assert log.finished == [str(number) for number in range(50)]
+    assert log.threads == {"seekwatch-finisher"}
+    finisher.close(1)
+
+
+def test_what_does_not_fit_is_abandoned_at_once_and_counted() -> None:
+    log, finisher, gate = Log(), Finisher(max_jobs=2), threading.Event()
+    for number in range(5):
+        finisher.submit(log.job(str(number), wait=gate))
+    # One job may have left the queue for the thread already.
+    assert log.abandoned in (["2", "3", "4"], ["3", "4"])
+    assert finisher.dropped == len(log.abandoned)
+    gate.set()
+    assert finisher.drain(5)
+    assert len(log.finished) + len(log.abandoned) == 5
+    finisher.close(1)
+
+
+def test_the_queue_is_bounded_in_bytes() -> None:
+    log, finisher, gate = Log(), Finisher(max_bytes=100), threading.Event()
+    finisher.submit(log.job("fits", 80, gate))
+    finisher.submit(log.job("does not", 30, gate))
+    assert log.abandoned == ["does not"]
+    gate.set()
+    assert finisher.drain(5)
+    finisher.submit(log.job("fits again", 80))
+    assert finisher.drain(5)
+    assert log.finished == ["fits", "fits again"]
+    finisher.close(1)
+
+
+def test_drain_gives_up_at_its_deadline() -> None:
+    log, finisher, gate = Log(), Finisher(), threading.Event()
+    finisher.submit(log.job("slow", wait=gate))
+    began = time.monotonic()
+    assert finisher.drain(0.05) is False
+    assert time.monotonic() - began < 2
+    gate.set()
+    assert finisher.drain(5)
+    finisher.close(1)
+
+
+def test_a_job_that_fails_is_abandoned_and_the_thread_goes_on() -> None:
+    log, finisher = Log(), Finisher()
+
+    def fail() -> None:
+        raise RuntimeError("ours")
+
+    finisher.submit(Job(fail, lambda: log.abandoned.append("failed"), 0))
+    finisher.submit(log.job("next"))
+    assert finisher.drain(5)
+    assert (log.abandoned, log.finished) == (["failed"], ["next"])
+    assert failures() == {"finishing a span": 1}
+    reset_failures()
+    finisher.close(1)
+
+
+def test_after_close_jobs_are_abandoned() -> None:
+    log, finisher = Log(), Finisher()
+    assert finisher.close(1)
+    finisher.submit(log.job("late"))
+    assert log.abandoned == ["late"]
+
+
+def test_a_fork_begins_with_an_empty_queue_and_a_thread_of_its_own() -> None:
+    log, finisher, gate = Log(), Finisher(), threading.Event()
+    finisher.submit(log.job("the parent's", wait=gate))
+    finisher.reset_after_fork()
+    finisher.submit(log.job("the child's"))
+    assert finisher.drain(5)
+    assert log.finished == ["the child's"]
+    gate.set()
+    finisher.close(1)
