@@ -39,7 +39,8 @@ class Screen:
         """Tell that something happened."""
         self._events.append((at, what))
         line = Text.assemble((f"{at:5.0f} s  ", "bold cyan"), what)
-        (self._live.console if self._live.is_started else self._console).print(line)
+        console = self._live.console if self._live.is_started else self._console
+        console.print(line, soft_wrap=True)
 
     def show(self, at: float, window: Window, firing: Sequence[str]) -> None:
         """Show the figures of the last seconds."""
@@ -47,7 +48,7 @@ class Screen:
             self._live.update(self._panel(at, window, firing))
         elif at - self._last_line >= _PLAIN_EVERY:
             self._last_line = at
-            self._console.print(plain_line(at, window))
+            self._console.print(plain_line(at, window), soft_wrap=True)
 
     def _panel(self, at: float, window: Window, firing: Sequence[str]) -> Panel:
         table = Table.grid(padding=(0, 2))

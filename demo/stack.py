@@ -83,9 +83,9 @@ class Monitor(Program):
             "SEEKWATCH_EMBEDDED__PATH": str(folder / "log.db"),
             "SEEKWATCH_RECEIVER__HTTP_PORT": str(self.otlp_port),
             "SEEKWATCH_RECEIVER__GRPC_PORT": "",
-            "SEEKWATCH_METRICS__ADDRESS": f"127.0.0.1:{self.metrics_port}",
+            "SEEKWATCH_METRICS__PORT": str(self.metrics_port),
             "SEEKWATCH_CLOSING__QUIET": "1",
-            "SEEKWATCH_ARCHIVE__PATH": str(folder / "archive"),
+            "SEEKWATCH_ARCHIVE__DIRECTORY": str(folder / "archive"),
             "SEEKWATCH_POLICY": str(policy),
         }
         super().__init__(
