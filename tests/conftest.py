@@ -16,7 +16,9 @@ from tests.services.unavailable import UnavailableError, unavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.services.collected import CollectedTopics
     from tests.services.kafka_broker import Kafka
+    from tests.services.otelcol import Collector
     from tests.services.prometheus_tools import PrometheusTools
 
 
@@ -70,6 +72,35 @@ def otelcol_binary() -> Path:
         return otelcol_binary()
     except UnavailableError as error:
         unavailable(error)
+
+
+@pytest.fixture(scope="session")
+def otelcol_topics(kafka: Kafka) -> CollectedTopics:
+    """The two topics that the session's Collector writes."""
+    from tests.services.collected import CollectedTopics
+
+    return CollectedTopics(kafka)
+
+
+@pytest.fixture(scope="session")
+def otelcol(
+    otelcol_binary: Path,
+    otelcol_topics: CollectedTopics,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Collector]:
+    """One Collector for the session, with the production configuration. Do not kill it."""
+    from tests.services.otelcol import Collector
+    from tests.services.ports import LOOPBACK, free_ports
+
+    with Collector(
+        otelcol_binary,
+        directory=tmp_path_factory.mktemp("otelcol"),
+        # Nobody listens at the first address: the second has to be found.
+        brokers=f"{LOOPBACK}:{free_ports(1)[0]},{otelcol_topics.bootstrap}",
+        traces_topic=otelcol_topics.traces,
+        logs_topic=otelcol_topics.logs,
+    ) as collector:
+        yield collector
 
 
 @pytest.fixture(scope="session")
