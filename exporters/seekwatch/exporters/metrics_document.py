@@ -39,8 +39,8 @@ What holds for all of them:
   `seekwatch_label_overflow_total`. The first 20 agents have a label of their own
   (`metrics.agent_cap`); domains, URLs, trace ids and exception messages are never a label.
 - Every series starts at 0, and is scraped once at 0 before its first increment shows (or 60 seconds
-  pass), so that `increase()` sees the very first failure of an agent. Agents of an earlier run come
-  back at 0.
+  pass), so that `increase()` sees the very first failure of an agent. Any request for the page is
+  that scrape: point nothing but Prometheus at it. Agents of an earlier run come back at 0.
 - Alerts read `lane="live"`. Other lanes are `nonproduction`, `fixture`, `canary` and `replay`.
 - There is no composite of the four axes.
 
