@@ -26,7 +26,9 @@ class _Dumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar(  # pyright: ignore[reportUnknownMemberType]
+        "tag:yaml.org,2002:str", text, style=style
+    )
 
 
 _Dumper.add_representer(str, _represent_text)
@@ -69,7 +71,7 @@ def _alert_groups(objectives: Objectives) -> Mapping[str, Group]:
 
 
 def _text(groups: list[Group]) -> str:
-    body = yaml.dump(
+    body = yaml.dump(  # pyright: ignore[reportUnknownMemberType]
         {"groups": groups}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000
     )
     return _HEADER + body
