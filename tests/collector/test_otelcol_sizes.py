@@ -13,6 +13,8 @@ from opentelemetry.proto.common.v1.common_pb2 import (
 )
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
+from seekwatch.collector.kafka_topics import DEFAULTS
+from seekwatch.core.records import Signal
 from tests.services.collected import (
     TOPIC_LIMIT,
     CollectedTopics,
@@ -36,6 +38,8 @@ def test_its_sizes_are_in_order() -> None:
     kafka = yaml.safe_load(CONFIGURATION.read_text())["exporters"]["kafka"]
     batch = _default(kafka["sending_queue"]["batch"]["max_size"])
     message = _default(kafka["producer"]["max_message_bytes"])
+    topics = {DEFAULTS[signal].max_message_bytes for signal in Signal}
+    assert topics == {TOPIC_LIMIT}
     assert SPAN_LIMIT < batch < message <= TOPIC_LIMIT
 
 
