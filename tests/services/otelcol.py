@@ -1,4 +1,4 @@
-"""The real OpenTelemetry Collector, built from the pinned sources in `otelcol/`, on loopback.
+"""The real OpenTelemetry Collector, built from the pinned sources in `otelcol_sources/`, on loopback.
 
 It is built with exactly the components that `collector/otelcol.yaml` names, so that a component
 that the file needs and a user's distribution may lack shows here.
@@ -22,7 +22,7 @@ from tests.services.ports import LOOPBACK, free_ports
 from tests.services.process import Service
 from tests.services.unavailable import UnavailableError
 
-SOURCES = Path(__file__).parent / "otelcol"
+SOURCES = Path(__file__).parent / "otelcol_sources"
 CONFIGURATION = Path(__file__).resolve().parents[2] / "collector" / "otelcol.yaml"
 
 _KINDS = ("receivers", "processors", "exporters", "extensions", "connectors")
