@@ -118,7 +118,7 @@ CHECK: Final = _closed("check", (*(name for names in CHECKS.values() for name in
 DEAD_LETTER_REASON: Final = _closed(
     "reason",
     (
-        *("protobuf", "json", "resource", "scope", "span", "span-id", "log", "log record"),
+        *("protobuf", "json", "resource", "scope", "span", "span-id", "log"),
         *("not-scored", OTHER),
     ),
 )

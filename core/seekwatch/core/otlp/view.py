@@ -191,7 +191,7 @@ class LogView(Attributes):
     __slots__ = ("_body", "event_name", "group", "span_id", "time", "trace_id")
 
     def __init__(self, raw: bytes, group: Group) -> None:
-        message = _parse(wire.LogEntry, raw, "log record")
+        message = _parse(wire.LogEntry, raw, "log")
         super().__init__(message.attributes)
         self.group = group
         self.trace_id: str = message.trace_id.hex()
