@@ -18,7 +18,7 @@ from seekwatch.processors.cuts import Cut
 ARCHIVE = Path(__file__).resolve().parent.parent / "fixtures" / "spans" / "spans.tar.xz"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One captured run, as the manifest describes it."""
 

@@ -28,7 +28,7 @@ def read_generation(span: SpanView, cleaner: Cleaner) -> Generation:
         ),
         finish_reasons=finish_reasons(span.get(names.FINISH_REASONS), cleaner),
         time_to_first_token=span.number(names.TIME_TO_FIRST_CHUNK),
-        error=error_of(span),
+        error=error_of(span, cleaner),
     )
 
 

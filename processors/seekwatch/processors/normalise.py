@@ -37,7 +37,7 @@ def normalise(cut: Cut, redactor: Redactor, lanes: LanePolicy) -> Episode | None
     Returns:
         The episode, or None for a foreign trace: one without an agent, LLM or retriever span.
     """
-    spans, undecodable = _decode_spans(cut.spans)
+    spans, undecodable = decode_spans(cut.spans)
     logs = _decode_logs(cut.logs)
     cleaner = Cleaner(redactor)
     facts = [read_span(span, logs.get(span.span_id, []), cleaner) for span in spans]
@@ -103,7 +103,7 @@ def _completeness(cut: Cut, tree: TraceTree, root: SpanFacts, undecodable: int) 
     )
 
 
-def _decode_spans(items: tuple[RawItem, ...]) -> tuple[list[SpanView], int]:
+def decode_spans(items: tuple[RawItem, ...]) -> tuple[list[SpanView], int]:
     """Decode spans, sorted by (start, span id); also say how many could not be.
 
     Of two spans with one id the one whose bytes hash smaller wins, whatever order they came in.

@@ -196,7 +196,7 @@ def result_text(value: Any, depth: int = 0) -> str | None:
 def _search(
     span: SpanView, call: ToolCall, query: str | None, results: Any, cleaner: Cleaner
 ) -> Search:
-    failed = error_of(span)
+    failed = error_of(span, cleaner)
     if results is None and failed is None and looks_failed(result_text(call.result)):
         failed = TOOL_ERROR
     return Search(
@@ -218,7 +218,7 @@ def _search(
 
 def _fetch(span: SpanView, call: ToolCall, url: str, cleaner: Cleaner) -> Fetch:
     text = result_text(call.result)
-    error, status, page = error_of(span), None, None
+    error, status, page = error_of(span, cleaner), None, None
     if looks_failed(text):
         code = _STATUS.search(text or "")
         status = int(code[1]) if code is not None else None

@@ -1,5 +1,6 @@
 """What a dialect makes of one span: the same facts whoever wrote it, None for "not emitted"."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -26,7 +27,9 @@ class Role(StrEnum):
     OTHER = "other"
 
 
-_MAX_WORD: Final = 120
+OTHER_ERROR: Final = "_OTHER"
+"""The conventions' own fallback value of `error.type`."""
+_WORD: Final = re.compile(r"[\w.:$<>-]{1,120}")
 
 RUN_ROLES: Final = frozenset({Role.AGENT, Role.LLM, Role.RETRIEVER})
 """A trace without a span of these roles is no run of an agent."""
@@ -114,20 +117,24 @@ class Dialect(Protocol):
         ...
 
 
-def error_of(span: SpanView) -> str | None:
-    """Return the closed word for how a span failed.
+def error_of(span: SpanView, cleaner: Cleaner) -> str | None:
+    """Return the word for how a span failed.
 
     `error.type`, else the class of a recorded exception, else `error` by the span's status. Status
-    and exception messages are free text and stay out.
+    and exception messages are free text and stay out, and so does an `error.type` that is no word.
     """
     word = span.get("error.type")
     if isinstance(word, str) and word:
-        return word[:_MAX_WORD]
+        return _word(word, cleaner)
     if span.status_code != STATUS_ERROR:
         return None
     for event in span.events():
         if event.name == "exception":
             kind = event.attributes.text("exception.type")
             if kind:
-                return kind[:_MAX_WORD]
+                return _word(kind, cleaner)
     return "error"
+
+
+def _word(value: str, cleaner: Cleaner) -> str:
+    return cleaner.text(value) if _WORD.fullmatch(value) else OTHER_ERROR

@@ -50,7 +50,7 @@ class GenAi:
             span,
             self.name,
             _role(span),
-            error=error_of(span),
+            error=error_of(span, cleaner),
             session=cleaner.name(span.text(names.CONVERSATION_ID) or span.text(names.SESSION_ID)),
             user=span.text(names.USER_ID),
         )
@@ -112,7 +112,7 @@ def _search(span: SpanView, cleaner: Cleaner) -> Search:
         query=cleaner.optional(query),
         provider=cleaner.name(span.text(names.DATA_SOURCE_ID) or span.text(names.PROVIDER_NAME)),
         results=results,
-        error=error_of(span),
+        error=error_of(span, cleaner),
         provenance=(
             None if query is None else Provenance(span=span.span_id, key=names.RETRIEVAL_QUERY_TEXT)
         ),

@@ -45,7 +45,7 @@ class PlainHttp:
 
     def read(self, span: SpanView, logs: list[LogView], cleaner: Cleaner) -> SpanFacts:
         """Read a request."""
-        facts = SpanFacts(span, self.name, Role.HTTP, error=error_of(span))
+        facts = SpanFacts(span, self.name, Role.HTTP, error=error_of(span, cleaner))
         url = url_of(span)
         method = (span.text(names.HTTP_METHOD) or span.text(_OLD_METHOD) or "GET").upper()
         if url is None or is_model_call(method, url):
@@ -53,7 +53,7 @@ class PlainHttp:
         query = searched_query(url)
         adapter = Adapter.FETCH if query is None else Adapter.SEARCH
         status = span.integer(names.HTTP_STATUS) or span.integer(_OLD_STATUS)
-        error = error_of(span)
+        error = error_of(span, cleaner)
         location = header(span, names.RESPONSE_HEADER + "location")
         facts.location = None if location is None else cleaner.url(location)
         facts.fetches.append(

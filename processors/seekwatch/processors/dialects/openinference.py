@@ -56,7 +56,7 @@ class OpenInference:
             span,
             self.name,
             _ROLES.get(kind, Role.OTHER),
-            error=error_of(span),
+            error=error_of(span, cleaner),
             session=cleaner.name(span.text(names.SESSION_ID) or span.text(names.CONVERSATION_ID)),
             user=span.text(names.USER_ID),
             withheld=_content(span, names.INPUT_VALUE) is None
@@ -121,7 +121,7 @@ def _generation(span: SpanView, cleaner: Cleaner) -> Generation:
         cost=span.number("llm.cost.total"),
         finish_reasons=finish_reasons(span.get("llm.finish_reason"), cleaner),
         time_to_first_token=span.number(names.TIME_TO_FIRST_CHUNK),
-        error=error_of(span),
+        error=error_of(span, cleaner),
     )
 
 

@@ -51,7 +51,7 @@ class SeekwatchSdk:
     def claims(self, span: SpanView) -> bool:
         """Tell by the scope; a span that another tool re-exported keeps our keys."""
         return (
-            span.scope_name == SCOPE
+            (span.scope_name == SCOPE and names.SPAN_KIND in span)
             or names.FETCH_ADAPTER in span
             or names.SEARCH_PROVIDER in span
             or (names.ANSWER in span and names.QUESTION in span)
@@ -65,7 +65,7 @@ class SeekwatchSdk:
             self.name,
             role,
             authoritative=True,
-            error=error_of(span),
+            error=error_of(span, cleaner),
             session=cleaner.name(span.text(names.SESSION_ID) or span.text(names.CONVERSATION_ID)),
             user=span.text(names.USER_ID),
             withheld=span.flag(names.CONTENT_WITHHELD) is True,
@@ -79,7 +79,7 @@ class SeekwatchSdk:
             facts.answer = _text(facts, names.OUTPUT_MESSAGES, cleaner, output_text)
         elif role in (Role.GUARDRAIL, Role.EVALUATOR):
             facts.rails.append(_rail(span, cleaner))
-        elif names.URL_FULL in span:
+        elif role is Role.TOOL and names.URL_FULL in span:
             facts.fetches.append(_fetch(span, cleaner))
         return facts
 
@@ -148,7 +148,7 @@ def _search(span: SpanView, cleaner: Cleaner) -> Search:
         provider=cleaner.name(span.text(names.SEARCH_PROVIDER)),
         results=results,
         unread_reason=cleaner.name(unread),
-        error=error_of(span),
+        error=error_of(span, cleaner),
         provenance=None if query is None else Provenance(span=span.span_id, key=query_key),
     )
 
@@ -171,7 +171,7 @@ def _fetch(span: SpanView, cleaner: Cleaner) -> Fetch:
         hops=_hops(span, cleaner),
         status=status,
         duration=duration if duration is not None else max(0, span.end - span.start) / 1e9,
-        error=error_of(span),
+        error=error_of(span, cleaner),
         validators=validators,
         cache_state=_cache_state(span, adapter, status, validators),
         cache_scope=cleaner.name(span.text(names.FETCH_CACHE_SCOPE)),
