@@ -119,6 +119,11 @@ class TestExpressions:
             assert "rate(sum" not in expression
             assert "increase(sum" not in expression
 
+    def test_an_agent_costs_a_bounded_number_of_recorded_series(self) -> None:
+        recorded = [rule["record"] for rule in pack.rules(PACKS["default"]) if "record" in rule]
+        by_axis = sum(name.startswith("seekwatch:axis_") for name in recorded)
+        assert 4 * by_axis + (len(recorded) - by_axis) <= 120
+
     @every_pack
     def test_group_names_are_unique(self, name: str) -> None:
         names = [
