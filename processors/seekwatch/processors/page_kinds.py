@@ -55,7 +55,7 @@ _CHALLENGE: Final = re.compile(
     r"performing security verification|please wait while we verify|incapsula incident|"
     r"人机验证|安全验证|请完成验证|验证您是真人|滑动验证|访问验证|私はロボットではありません"
 )
-_CHALLENGE_SIGNALS: Final = frozenset({"challenge-script", "captcha-form", "challenge-form"})
+_CHALLENGE_SIGNALS: Final = frozenset({"challenge-script", "challenge-title"})
 _BLOCKED: Final = re.compile(
     r"access denied|access to this (?:page|site|resource) (?:has been|is) (?:denied|blocked|"
     r"forbidden)|"
@@ -83,10 +83,13 @@ _LOGIN: Final = re.compile(
     r"create an account|anmelden|einloggen|se connecter|connexion|iniciar sesion|accedi|"
     r"войти|登录|登入|ログイン|로그인"
 )
+_LOGIN_NAME: Final = (
+    r"log ?-?(?:in|on)|sign ?-?(?:in|on)|login|authentication|authenticate|authentification|"
+    r"anmelden|anmeldung|einloggen|connexion|iniciar sess?[ai]o|iniciar sesion|accedi|entrar|"
+    r"inloggen|logga in|log ind|logg inn|zaloguj|вход|войти|登录|登入|ログイン|로그인"
+)
 _LOGIN_TITLE: Final = re.compile(
-    r"^(?:\S+ ){0,3}(?:log ?in|sign ?in|log ?on|sign ?on|login|authentication|authenticate)\b|"
-    r"\b(?:log ?in|sign ?in|login|log ?on)(?: \S+){0,3}$|^(?:anmelden|connexion|iniciar sesion)|"
-    r"登录|登入|ログイン"
+    rf"^(?:[^\w\s]+ |\w+ ){{0,3}}(?:{_LOGIN_NAME})(?!\w)|(?<!\w)(?:{_LOGIN_NAME})(?: \S+){{0,3}}$"
 )
 _LOGIN_PATH: Final = re.compile(
     r"/(?:log-?in|sign-?in|signin|sso|auth|oauth2?|authorize|session/new|accounts?/login|"
@@ -106,7 +109,7 @@ _JS: Final = re.compile(
     r"you need to enable javascript|browser does not support javascript|^loading\W*$|"
     r"启用javascript|开启javascript"
 )
-_JS_SIGNALS: Final = frozenset({"js-shell", "app-root", "noscript-required"})
+_JS_SIGNALS: Final = frozenset({"js-shell", "js-required"})
 _ERROR: Final = re.compile(
     r"internal server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|"
     r"something went wrong|an error (?:has )?occurred|application error|under maintenance|"
@@ -117,7 +120,7 @@ _PARKED: Final = re.compile(
     r"domain (?:is )?for sale|"
     r"domain parking|parked (?:free|domain)|related searches|域名出售|该域名"
 )
-_PAYWALL_SIGNALS: Final = frozenset({"paywall", "not-free"})
+_PAYWALL_SIGNALS: Final = frozenset({"paywall"})
 
 
 def kind_of_fetch(fetch: Fetch) -> PageKind:
@@ -151,6 +154,8 @@ def _kind(
     short = len(text) <= _SHORT
     wording = f"{title}\n{text}" if short else title
     denied = _by_status(status)
+    if "blocked-title" in marks and "challenge-script" not in marks:
+        return PageKind.BLOCKED
     if _is_challenge(marks, title, wording, short=short):
         return PageKind.CHALLENGE
     if _is_login(marks, url, title, text, short=short):

@@ -21,6 +21,8 @@ MAX_CITATIONS: Final = 200
 
 MAX_TEXT: Final = 400_000
 """Characters of one page that scorers read."""
+KEPT_TEXT: Final = 39_500
+"""Normalisation keeps 40,000 characters of a page; one that comes near was probably cut there."""
 
 
 class Source:
@@ -93,6 +95,14 @@ class Source:
     def host(self) -> str | None:
         """Host name."""
         return host_of(self.url)
+
+    @property
+    def partial(self) -> bool:
+        """Tell whether the page may hold more than the trace shows of it."""
+        page = self.fetch.page if self.fetch is not None else None
+        if page is None or not page.text:
+            return True
+        return page.truncated or len(page.text) >= KEPT_TEXT
 
     @property
     def spans(self) -> tuple[str, ...]:

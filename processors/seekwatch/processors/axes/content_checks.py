@@ -54,8 +54,7 @@ def _passage_check(run: RunView, source: Source, quote: str) -> Finding:
     if source.snippet and stands_on(quote, searchable(source.snippet), similarity):
         line = f"{said} is in the search result of {url}"
         return Check.good(name, line, subject=subject, spans=spans), None
-    page = source.fetch.page if source.fetch is not None else None
-    if readable and page is not None and page.truncated:
+    if readable and source.partial:
         line = f"{said} is not in the part of {url} that the trace holds"
         return Check.unscorable(name, Reason.TRUNCATED, line, subject=subject, spans=spans), None
     if readable:
@@ -111,7 +110,7 @@ def _support_check(run: RunView, claim: Claim, sources: Sequence[Source]) -> Che
     best: tuple[float, Source, Support] | None = None
     open_sources = 0
     for source in sources:
-        unread = _unread(source)
+        unread = source.partial
         open_sources += unread
         if not source.folded or (source.text and source.kind not in USABLE):
             continue
@@ -135,12 +134,6 @@ def _support_check(run: RunView, claim: Claim, sources: Sequence[Source]) -> Che
 
 def _supports(run: RunView, support: Support) -> bool:
     return support.overlap >= run.policy.citation.support_overlap and not support.missing_numbers
-
-
-def _unread(source: Source) -> bool:
-    """Tell whether the page may hold more than the trace shows of it."""
-    page = source.fetch.page if source.fetch is not None else None
-    return not source.text or (page is not None and page.truncated)
 
 
 def cited_check(run: RunView, judged: int) -> Finding | None:
