@@ -53,6 +53,17 @@ def class_path() -> str:
     return ":".join(str(jar) for jar in sorted(libraries.glob("*.jar")))
 
 
+def prepare_kafka() -> None:
+    """Fetch the JARs and format the tree that nodes start from.
+
+    Raises:
+        UnavailableError: Java or Maven is missing, or the fetch failed.
+    """
+    java()
+    class_path()
+    cached(f"kafka-storage-{_revision()}", _format_template)
+
+
 def format_storage(data: Path, node: int) -> None:
     """Make `data` the formatted storage of a node; one that was formatted before is kept."""
     if (data / "meta.properties").exists():

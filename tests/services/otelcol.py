@@ -1,4 +1,4 @@
-"""The real OpenTelemetry Collector, built from the pinned sources in `otelcol_sources/`, on loopback.
+"""The real OpenTelemetry Collector on loopback, built from what `otelcol_sources/` pins.
 
 It is built with exactly the components that `collector/otelcol.yaml` names, so that a component
 that the file needs and a user's distribution may lack shows here.
