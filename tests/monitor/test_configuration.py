@@ -181,4 +181,4 @@ def test_every_setting_can_be_set_by_its_variable(monkeypatch: pytest.MonkeyPatc
             value = getattr(value, part)
         text = json.dumps(value) if isinstance(value, dict | bool) else str(value)
         monkeypatch.setenv(variable(key), "" if value is None else text)
-    assert load_settings() == defaults
+    assert load_settings().model_dump() == defaults.model_dump()

@@ -34,7 +34,9 @@ class Run(NamedTuple):
 
 def runs(count: int, *, seed: str = "run", open_every: int = 5) -> list[Run]:
     """Return runs of two agents; every `open_every`-th is left open, every third cites nothing."""
-    return [_run(number, seed, is_open=number % open_every == 0) for number in range(count)]
+    return [
+        _run(number, seed, is_open=number % open_every == open_every - 1) for number in range(count)
+    ]
 
 
 def records(run: Run) -> list[NewRecord]:

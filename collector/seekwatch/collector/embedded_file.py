@@ -140,12 +140,20 @@ def positions(connection: sqlite3.Connection) -> dict[int, int]:
     return dict(connection.execute("SELECT stream, offset FROM positions").fetchall())
 
 
-def move_positions(connection: sqlite3.Connection, moved: Mapping[int, int]) -> None:
-    """Set committed positions of the worker."""
+def read_positions(connection: sqlite3.Connection) -> dict[int, int]:
+    """Return how far the worker had read each stream at its last commit."""
+    return dict(connection.execute("SELECT stream, read_offset FROM positions").fetchall())
+
+
+def move_positions(
+    connection: sqlite3.Connection, moved: Mapping[int, int], read: Mapping[int, int]
+) -> None:
+    """Set committed positions of the worker, and how far it has read."""
     connection.executemany(
-        "INSERT INTO positions (stream, offset) VALUES (?, ?)"
-        " ON CONFLICT (stream) DO UPDATE SET offset = excluded.offset",
-        moved.items(),
+        "INSERT INTO positions (stream, offset, read_offset) VALUES (?, ?, ?)"
+        " ON CONFLICT (stream) DO UPDATE"
+        " SET offset = excluded.offset, read_offset = excluded.read_offset",
+        ((stream, offset, read.get(stream, 0)) for stream, offset in moved.items()),
     )
 
 

@@ -45,7 +45,8 @@ CREATE TABLE records (
 );
 CREATE TABLE positions (
     stream INTEGER PRIMARY KEY,
-    offset INTEGER NOT NULL
+    offset INTEGER NOT NULL,
+    read_offset INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE consumers (
     consumer TEXT NOT NULL,

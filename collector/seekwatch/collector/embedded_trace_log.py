@@ -70,7 +70,9 @@ class EmbeddedTraceLog:
         try:
             with self._lock, sqlite_errors(), transaction(self._connection):
                 file.append(self._connection, self._streams, rows)
-                file.move_positions(self._connection, self._moved(positions))
+                file.move_positions(
+                    self._connection, self._moved(positions), self._read_until(positions)
+                )
                 extents = file.extents(self._connection)
         except BaseException:
             # Whether the last step reached the disk is for the file to say, at the next read.
@@ -111,6 +113,13 @@ class EmbeddedTraceLog:
             moved[self._streams.number(Output.SCORES, partition)] = position.scores_offset
         return moved
 
+    def _read_until(self, positions: Mapping[int, Position]) -> dict[int, int]:
+        return {
+            self._streams.number(signal, partition): offset
+            for partition, position in positions.items()
+            for signal, offset in position.read_offsets.items()
+        }
+
     def _look(self) -> Batch | None:
         """Return a batch that has something new in it."""
         with self._lock:
@@ -131,6 +140,7 @@ class EmbeddedTraceLog:
 
     def _assign(self) -> Iterable[Assignment]:
         committed, extents = file.positions(self._connection), file.extents(self._connection)
+        read = file.read_positions(self._connection)
         for partition in range(self._streams.partitions):
             offsets = {
                 signal: self._start(signal, partition, committed, extents) for signal in Signal
@@ -139,7 +149,14 @@ class EmbeddedTraceLog:
             self._read.update({(signal, partition): offsets[signal] for signal in Signal})
             yield Assignment(
                 partition=partition,
-                position=Position(offsets=offsets, scores_offset=scores),
+                position=Position(
+                    offsets=offsets,
+                    scores_offset=scores,
+                    read_offsets={
+                        signal: read.get(self._streams.number(signal, partition), 0)
+                        for signal in Signal
+                    },
+                ),
                 published=tuple(self._published(partition, scores)),
             )
 

@@ -19,7 +19,11 @@ from seekwatch.collector.kafka_client import (
 )
 from seekwatch.collector.kafka_errors import KafkaError, kafka_errors
 from seekwatch.collector.kafka_membership import Membership, is_stable
-from seekwatch.collector.kafka_position import offset_with_metadata, scores_offset
+from seekwatch.collector.kafka_position import (
+    offset_with_metadata,
+    read_offset,
+    scores_offset,
+)
 from seekwatch.collector.kafka_published import read_published
 from seekwatch.collector.kafka_publisher import Publisher
 from seekwatch.collector.kafka_topics import check_topics
@@ -114,6 +118,8 @@ class KafkaTraceLog:
         touched = {*positions, *(record.partition for record in records)}
         foreign = touched.difference(self._membership.ready())
         if foreign:
+            # What was pending for our own partitions is dropped with the rest, and begins anew.
+            self._membership.start_over()
             raise FencedError(f"partitions {sorted(foreign)} are not ours")
         try:
             ends = self._publisher.publish(
@@ -244,12 +250,16 @@ class KafkaTraceLog:
                     first - 1,
                 )
             offsets[signal] = max(offset, first)
-        return Position(offsets=offsets, scores_offset=scores_offset(committed))
+        return Position(
+            offsets=offsets,
+            scores_offset=scores_offset(committed),
+            read_offsets={signal: read_offset(value) for signal, value in committed.items()},
+        )
 
     def _offsets(self, positions: Mapping[int, Position]) -> dict[Any, Any]:
         return {
             self._topic_partition(signal, partition): offset_with_metadata(
-                offset, position.scores_offset
+                offset, position.scores_offset, position.read_offsets.get(signal, 0)
             )
             for partition, position in positions.items()
             for signal, offset in position.offsets.items()

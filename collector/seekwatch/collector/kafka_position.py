@@ -19,16 +19,24 @@ METADATA_UNITS: Final = 4096
 class _Metadata(msgspec.Struct):
     version: int = 1
     scores_offset: int = 0
+    read_offset: int = 0
 
 
-def offset_with_metadata(offset: int, scores_offset: int) -> Any:
+def offset_with_metadata(offset: int, scores_offset: int, read_offset: int) -> Any:
     """Return what is committed for one topic's partition.
+
+    Args:
+        offset: where reading begins at the next start.
+        scores_offset: where reading the scores begins then.
+        read_offset: up to where records were dealt with, although they are read again.
 
     Raises:
         PermanentError: the metadata is longer than Kafka takes; inside a transaction it would end
             the producer.
     """
-    metadata = msgspec.json.encode(_Metadata(scores_offset=scores_offset)).decode()
+    metadata = msgspec.json.encode(
+        _Metadata(scores_offset=scores_offset, read_offset=read_offset)
+    ).decode()
     if len(metadata.encode("utf-16-le")) // 2 > METADATA_UNITS:
         raise PermanentError(f"offset metadata of more than {METADATA_UNITS} UTF-16 units")
     return OffsetAndMetadata(offset, metadata, -1)
@@ -40,13 +48,18 @@ def scores_offset(committed: Mapping[Any, Any]) -> int:
     Offsets that somebody else has written (a reset by hand) name none, and the scores are read
     from their beginning.
     """
-    found: list[int] = []
-    for value in committed.values():
-        if value is None:
-            return 0
-        try:
-            metadata = msgspec.json.decode(value.metadata or "", type=_Metadata)
-        except msgspec.DecodeError:
-            return 0
-        found.append(metadata.scores_offset)
+    found = [_metadata(value).scores_offset for value in committed.values()]
     return min(found, default=0)
+
+
+def read_offset(committed: Any) -> int:
+    """Return up to where the records of one topic's partition were dealt with; 0 when unknown."""
+    return _metadata(committed).read_offset
+
+
+def _metadata(committed: Any) -> _Metadata:
+    try:
+        text = "" if committed is None else committed.metadata or ""
+        return msgspec.json.decode(text, type=_Metadata)
+    except msgspec.DecodeError:
+        return _Metadata()

@@ -22,8 +22,8 @@ from seekwatch.exporters.otlp_logs import logs_transport
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
 
-from . import kafka_building
 from .agent_memory import AgentMemory
+from .backoff import patiently
 from .episode_scorer import EpisodeScorer
 from .health import Health
 from .observation import Observation
@@ -112,7 +112,10 @@ def output_reader(
         consumer: the name under which the position is kept; None reads all and keeps none.
     """
     if settings.log is LogKind.KAFKA:
-        return kafka_building.output_reader(settings, outputs, consumer)
+        # Imported where it is needed: the library takes a third of a second to load.
+        from . import kafka_building
+
+        return patiently(lambda: kafka_building.output_reader(settings, outputs, consumer))
     return existing_log(settings).output_reader(outputs, consumer)
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from seekwatch.core.errors import ConfigurationError
+from seekwatch.core.errors import ConfigurationError, SeekwatchError
 
 from .commands import doctor, export, receive, score, tail, up, worker
 
@@ -56,13 +56,18 @@ def main() -> None:
     except ConfigurationError as error:
         _explain(error)
         sys.exit(2)
+    except SeekwatchError as error:
+        _say(Text.assemble(("error  ", "bold red"), str(error)))
+        sys.exit(1)
 
 
 def _explain(error: ConfigurationError) -> None:
-    console = Console(stderr=True, highlight=False)
-    head = Text.assemble(("error  ", "bold red"), (error.key, "bold"), f" = {error.value!r}")
-    console.print(head, soft_wrap=True)
-    console.print(Text.assemble(("fix    ", "bold green"), error.fix), soft_wrap=True)
+    _say(Text.assemble(("error  ", "bold red"), (error.key, "bold"), f" = {error.value!r}"))
+    _say(Text.assemble(("fix    ", "bold green"), error.fix))
+
+
+def _say(text: Text) -> None:
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,69 @@
-"""Builds the Kafka log from settings."""
+"""Builds the Kafka log from settings. Whoever imports this loads kafka-python, so few do early."""
 
 from collections.abc import Sequence
 
-from seekwatch.core.errors import ConfigurationError
-from seekwatch.core.records import Appender, Output, OutputReader, TraceLog
+from seekwatch.collector.kafka_append import KafkaAppender
+from seekwatch.collector.kafka_client import KafkaSettings as KafkaConfig
+from seekwatch.collector.kafka_client import Topics
+from seekwatch.collector.kafka_log import KafkaTraceLog
+from seekwatch.collector.kafka_outputs import KafkaOutputReader
+from seekwatch.collector.kafka_topics import create_topics
+from seekwatch.core.records import Output
 
+from .kafka_options import typed_options
 from .settings import Settings
 
 
-def trace_log(settings: Settings) -> tuple[TraceLog, int]:
-    """Return a member of the group, and the number of partitions."""
-    raise ConfigurationError("log", settings.log, "not yet")
+def kafka_config(settings: Settings) -> KafkaConfig:
+    """Return how to reach Kafka."""
+    kafka = settings.kafka
+    return KafkaConfig(
+        bootstrap_servers=kafka.bootstrap_servers,
+        group_id=kafka.group_id,
+        topics=Topics(**kafka.topics.model_dump()),
+        options=typed_options(kafka.options),
+        member=kafka.member,
+    )
 
 
-def appender(settings: Settings) -> Appender:
-    """Return the receiver's side."""
-    raise ConfigurationError("log", settings.log, "not yet")
+def trace_log(settings: Settings) -> KafkaTraceLog:
+    """Return a member of the group; missing topics are created where that is allowed.
+
+    Raises:
+        ConfigurationError: a topic does not allow our guarantees.
+        RetryableError: no broker answers.
+    """
+    config = kafka_config(settings)
+    _create_topics(settings, config)
+    closing = settings.closing
+    return KafkaTraceLog(config, hold=closing.max_age + closing.late_window)
+
+
+def appender(settings: Settings) -> KafkaAppender:
+    """Return the receiver's side; missing topics are created where that is allowed.
+
+    Raises:
+        ConfigurationError: an option that cannot be used.
+        RetryableError: no broker answers.
+    """
+    config = kafka_config(settings)
+    _create_topics(settings, config)
+    return KafkaAppender(config)
 
 
 def output_reader(
     settings: Settings, outputs: Sequence[Output], consumer: str | None
-) -> OutputReader:
-    """Return a consumer of output topics; None keeps no position and begins at the start."""
-    raise ConfigurationError("log", settings.log, f"not yet {outputs} {consumer}")
+) -> KafkaOutputReader:
+    """Return a consumer of output topics; None keeps no position and begins at the start.
+
+    Raises:
+        ConfigurationError: a topic is missing.
+        RetryableError: no broker answers.
+    """
+    return KafkaOutputReader(kafka_config(settings), outputs, consumer)
+
+
+def _create_topics(settings: Settings, config: KafkaConfig) -> None:
+    kafka = settings.kafka
+    if kafka.create_topics:
+        create_topics(config, partitions=kafka.partitions, replication=kafka.replication)

@@ -18,7 +18,8 @@ from seekwatch.exporters.metrics import MetricsGateway
 from seekwatch.exporters.metrics_server import MetricsServer, Readiness
 from seekwatch.processors.score import SCORER_REVISION
 
-from . import building, kafka_building
+from . import building
+from .backoff import patiently
 from .health import Health
 from .running import Running
 from .settings import LogKind, Settings
@@ -64,15 +65,17 @@ def start_worker(settings: Settings) -> tuple[Running, Addresses]:
     Raises:
         ConfigurationError: as `start_up`.
     """
+    from . import kafka_building
+
     process = _Process(settings)
     with process.cleaned_up():
         scorer = building.scorer_from(settings)
-        log, partitions = kafka_building.trace_log(settings)
+        log = patiently(lambda: kafka_building.trace_log(settings))
         process.running.add("log", lambda _deadline: log.close())
         process.addresses["kafka"] = settings.kafka.bootstrap_servers
         health = process.serve_worker_metrics(scorer.policy.revision)
         worker = building.worker_from(
-            settings, log, process.gateway, health, scorer=scorer, partitions=partitions
+            settings, log, process.gateway, health, scorer=scorer, partitions=log.partitions
         )
         stop = threading.Event()
         process.running.thread("worker", lambda: worker.run(stop), stop.set)
@@ -132,7 +135,9 @@ class _Process:
         """Open the log that the settings name for appending."""
         settings = self._settings
         if settings.log is LogKind.KAFKA:
-            appender = kafka_building.appender(settings)
+            from . import kafka_building
+
+            appender = patiently(lambda: kafka_building.appender(settings))
             self.running.add("log", lambda _deadline: appender.close())
             self.addresses["kafka"] = settings.kafka.bootstrap_servers
             return appender

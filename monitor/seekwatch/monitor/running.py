@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
+from seekwatch.core.errors import SeekwatchError
+
 _LOG: Final = logging.getLogger(__name__)
 
 Stop = Callable[[float], object]
@@ -49,6 +51,9 @@ class Running:
         def run() -> None:
             try:
                 work()
+            except SeekwatchError as error:
+                _LOG.error("%s stopped: %s", name, error)
+                self._failed = True
             except Exception:  # noqa: BLE001 - the last to see it; the process ends with code 1
                 _LOG.exception("%s died", name)
                 self._failed = True

@@ -97,6 +97,12 @@ class KafkaSettings(_Section):
         "Consumer group of the workers; also the beginning of their transactional ids.",
         unit="-",
     )
+    member: str | None = setting(
+        None,
+        "Name of this worker, unique in the group and best kept over a restart (the pod's name): "
+        "what its last run left open then ends at once. Empty: a random one.",
+        unit="-",
+    )
     topics: TopicSettings = TopicSettings()
     partitions: int = setting(
         12, "Partitions of topics that we create; existing topics keep theirs.", unit="count", ge=1

@@ -21,6 +21,7 @@ from .commit_plan import CommitPlan
 from .episode_scorer import EpisodeScorer
 from .evidence_wait import EvidenceWait
 from .health import Health
+from .memory import shares_to_free
 from .observation import Observation
 from .partition_work import PartitionWork
 from .published import read_published
@@ -175,17 +176,14 @@ class Worker:
         self._observation.read(batch.states)
 
     def _relieve(self) -> None:
-        """Close the oldest traces of the fullest partitions when memory is short."""
+        """Close the oldest traces when memory is short."""
         if not self._memory:
             return
-        held = {partition: work.assembler.held_bytes for partition, work in self._works.items()}
-        excess = sum(held.values()) - self._memory
-        for partition in sorted(held, key=lambda number: (-held[number], number)):
-            if excess <= 0:
-                return
-            share = min(excess, held[partition])
+        if sum(work.assembler.held_bytes for work in self._works.values()) <= self._memory:
+            return
+        held = {partition: work.assembler.held() for partition, work in self._works.items()}
+        for partition, share in shares_to_free(held, self._memory).items():
             self._works[partition].relieve(share, self._monotonic())
-            excess -= share
 
     # --- committing -------------------------------------------------------------------------------
 

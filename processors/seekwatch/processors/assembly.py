@@ -7,7 +7,7 @@ the life of a trace.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from seekwatch.core.model import Record
 from seekwatch.core.otlp.requests import span_head
@@ -162,6 +162,10 @@ class PartitionAssembler:
     def now(self, monotonic: float) -> int:
         """Return the partition's time in milliseconds; 0 before any record."""
         return self._clock.now(monotonic)
+
+    def held(self) -> Iterator[tuple[int, int]]:
+        """Yield when it began (milliseconds) and its size (bytes) of every trace that is held."""
+        return ((trace.first_seen, trace.size) for trace in self._traces.values() if trace.size)
 
     @property
     def held_bytes(self) -> int:

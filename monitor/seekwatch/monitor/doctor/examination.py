@@ -10,7 +10,6 @@ from .arrivals import examine_arrivals
 from .dead_letters import examine_dead_letters
 from .embedded_sight import EmbeddedSight
 from .findings import Finding, Sight, wrong
-from .kafka_sight import KafkaSight
 from .process import examine_processes
 from .runs import examine_runs
 
@@ -22,9 +21,7 @@ _LETTERS: Final = 100
 def examine(settings: Settings) -> list[Finding]:
     """Look at everything and return what was found, the log first."""
     try:
-        sight: Sight = (
-            KafkaSight(settings) if settings.log is LogKind.KAFKA else EmbeddedSight(settings)
-        )
+        sight = _sight(settings)
     except ConfigurationError as error:
         missing = wrong("log", f"{error.key} = {error.value!r}", error.fix)
         return [missing, *examine_processes(settings)]
@@ -36,6 +33,15 @@ def examine(settings: Settings) -> list[Finding]:
         return [wrong("log", str(error), "is it running, and reachable from here?")]
     finally:
         sight.close()
+
+
+def _sight(settings: Settings) -> Sight:
+    if settings.log is LogKind.EMBEDDED:
+        return EmbeddedSight(settings)
+    # Imported where it is needed: the library takes a third of a second to load.
+    from .kafka_sight import KafkaSight
+
+    return KafkaSight(settings)
 
 
 def _examine_log(settings: Settings, sight: Sight) -> list[Finding]:

@@ -1,36 +1,92 @@
-"""Kafka as an onlooker sees it."""
+"""Kafka as an onlooker sees it: a consumer without a group, so nobody's position moves."""
 
+import time
 from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
+from seekwatch.collector.kafka_client import TopicPartition, consumer
+from seekwatch.collector.kafka_errors import kafka_errors
+from seekwatch.collector.kafka_published import stored_output
+from seekwatch.collector.kafka_topics import check_topics
 from seekwatch.core.errors import ConfigurationError
-from seekwatch.core.records import StoredOutput
+from seekwatch.core.records import Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
+from seekwatch.core.topics import unpack_scores
+from seekwatch.monitor.kafka_building import kafka_config
 from seekwatch.monitor.settings import Settings
 
-from .findings import Arrived, Finding
+from .findings import Arrived, Finding, ok, wrong
+
+_POLL_MS: Final = 500
+_SECONDS: Final = 15.0
+"""For reading the end of one topic."""
 
 
 class KafkaSight:
-    """Looks at the topics."""
+    """Looks at the topics.
+
+    Raises:
+        ConfigurationError: an option that cannot be used.
+        RetryableError: no broker answers.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        raise ConfigurationError("log", settings.log, "not yet")
+        self._settings = settings
+        self._config = kafka_config(settings)
+        self._config.check()
+        self._consumer: Any = consumer(self._config)
 
     def checks(self) -> Iterable[Finding]:
-        """Look at the topics' settings."""
-        return ()
+        """Look at partitions, retention and timestamps."""
+        closing = self._settings.closing
+        servers = self._config.bootstrap_servers
+        try:
+            partitions = check_topics(self._config, hold=closing.max_age + closing.late_window)
+        except ConfigurationError as error:
+            yield wrong("kafka", f"{error.key} = {error.value!r}", error.fix)
+            return
+        yield ok("kafka", f"{servers}: all topics are there, with {partitions} partitions each")
+        yield ok("codecs", "gzip, snappy, lz4 and zstd can be read")
 
     def spans(self, limit: int) -> Sequence[Arrived]:
         """Return the newest records of spans, oldest first."""
-        return ()
+        return [
+            Arrived(timestamp=record.timestamp, value=record.value or b"")
+            for record in self._newest(self._config.topics.of(Signal.TRACES), limit)
+        ]
 
     def scores(self, limit: int) -> Sequence[ScoreEntry]:
         """Return the newest scorecards, oldest first."""
-        return ()
+        records = self._newest(self._config.topics.of(Output.SCORES), limit)
+        return [entry for record in records for entry in unpack_scores(record.value)][-limit:]
 
     def dead_letters(self, limit: int) -> Sequence[StoredOutput]:
         """Return the newest dead letters, oldest first."""
-        return ()
+        records = self._newest(self._config.topics.of(Output.DEAD_LETTERS), limit)
+        return [stored_output(Output.DEAD_LETTERS, record) for record in records]
 
     def close(self) -> None:
-        """Let go."""
+        """Let go of the broker."""
+        self._consumer.close()
+
+    def _newest(self, topic: str, limit: int) -> list[Any]:
+        with kafka_errors(f"looking at {topic}"):
+            numbers = self._consumer.partitions_for_topic(topic) or ()
+            partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
+            self._consumer.assign(partitions)
+            firsts = self._consumer.beginning_offsets(partitions)
+            ends = self._consumer.end_offsets(partitions)
+            each = max(1, limit // max(1, len(partitions)))
+            for partition in partitions:
+                self._consumer.seek(partition, max(firsts[partition], ends[partition] - each))
+            return sorted(self._to_the_end(ends), key=lambda record: record.timestamp)
+
+    def _to_the_end(self, ends: dict[Any, int]) -> list[Any]:
+        found: list[Any] = []
+        deadline = time.monotonic() + _SECONDS
+        while time.monotonic() < deadline:
+            if all(self._consumer.position(item) >= end for item, end in ends.items()):
+                break
+            for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+                found += records
+        return found
