@@ -127,7 +127,9 @@ def report(rows: Sequence[Row], arguments: argparse.Namespace) -> int:
         described = [{**asdict(row), "holds": row.holds} for row in rows]
         path: Path = arguments.json
         path.write_text(json.dumps(described, indent=2, allow_nan=False) + "\n")
-    Console(file=sys.stdout).print(_table(rows))
+    # A pipe has no width of its own; the default of 80 would break every name.
+    width = None if sys.stdout.isatty() else 140
+    Console(file=sys.stdout, width=width).print(_table(rows))
     short = [row.name for row in rows if row.holds is False]
     if arguments.check and short:
         sys.stderr.write(f"short of the goal: {', '.join(short)}\n")
