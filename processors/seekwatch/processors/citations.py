@@ -5,7 +5,9 @@ a list of references, bare URLs. Offsets are characters of the answer as the epi
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, NamedTuple
 
 from seekwatch.core.model import Answer, Citation, Claim
@@ -21,7 +23,7 @@ _LINK: Final = re.compile(
 )
 _BARE: Final = re.compile(_URL_BODY)
 _REFERENCE: Final = re.compile(
-    rf"(?m)^[ \t]*(?:[-*+]\s+)?(?:\[\^?(?P<n>\w{{1,12}})\]:?|(?P<m>\d{{1,3}})[.)])[ \t]*"
+    rf"(?m)^[ \t]*(?:[-*+]\s+)?(?:\[\^?(?P<n>\w{{1,12}})\](?!\():?|(?P<m>\d{{1,3}})[.)])[ \t]*"
     rf"(?P<before>[^\n]*?)<?(?P<url>{_URL_BODY})>?(?P<after>[^\n]*)$"
 )
 _MARK: Final = re.compile(
@@ -32,6 +34,7 @@ _QUOTE: Final = re.compile(
     r"『([^『』]{6,1000})』|„([^„“”]{12,1000})[“”]"
 )
 _BLOCK_QUOTE: Final = re.compile(r"(?m)(?:^[ \t]*>[^\n]*\n?)+")
+_LABELS: Final = re.compile(r"\s*[,;]\s*")
 _REFERENCE_HEADING: Final = re.compile(
     r"(?im)^[ \t#*_]*(?:sources?|references?|citations?|quellen|参考(?:资料|文献|来源)?|"
     r"来源|出典|引用)[ \t*_]*[:：]?[ \t*_]*$"
@@ -66,11 +69,17 @@ def build_answer(text: str, span: str, structured: tuple[Citation, ...] | None) 
     else:
         citations = [
             Citation(url=mark.url, title=mark.title, start=mark.start, end=mark.end)
-            for mark in marks[:MAX_CITATIONS]
+            for mark in marks
         ]
     body_end = min((reference.start for reference in references.values()), default=len(text))
     citations = _with_quotes(citations, text, body_end)
-    statements = [span for span in sentences(text) if not _in_references(span, references, text)]
+    listed = _Ranges((entry.start, entry.end) for entry in references.values())
+    statements = [
+        span
+        for span in islice(sentences(text), MAX_CLAIMS)
+        if not listed.hold(span.start)
+        and _REFERENCE_HEADING.match(text, span.start, span.end) is None
+    ]
     return Answer(
         text=text,
         span=span,
@@ -95,51 +104,63 @@ def _references(text: str) -> dict[str, _Mark]:
     if "://" not in text:
         return {}
     found: dict[str, _Mark] = {}
+    heading = _REFERENCE_HEADING.search(text)
+    listed_from = len(text) if heading is None else heading.end()
     for match in _REFERENCE.finditer(text):
-        label = match["n"] or match["m"]
-        before = match["before"]
-        if match["n"] is None and "](" in before:
+        if match["n"] is None and match.start() < listed_from:
             # A numbered statement that holds a link is no entry of a list of references.
             continue
-        if match["n"] is None and not _heads_references(text, match.start()):
-            continue
-        title = re.sub(r"[\[\](*_]+|[\s:：\-–—]+$", "", before).strip() or None
-        found[label] = _Mark(match.start(), match.end(), trim_url(match["url"]), title)
+        title = re.sub(r"[\[\](*_]+|[\s:：\-–—]+$", "", match["before"]).strip() or None
+        found[match["n"] or match["m"]] = _Mark(
+            match.start(), match.end(), trim_url(match["url"]), title
+        )
     return found
 
 
-def _heads_references(text: str, position: int) -> bool:
-    return _REFERENCE_HEADING.search(text, 0, position) is not None
+class _Ranges:
+    """Parts of the answer, asked whether they hold a position."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(spans):
+            if self._ends and start < self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def hold(self, position: int) -> bool:
+        index = bisect_right(self._starts, position) - 1
+        return index >= 0 and position < self._ends[index]
 
 
 def _marks(text: str, references: dict[str, _Mark]) -> list[_Mark]:
     """Find every place that points at a source, in order, without overlaps."""
-    found: list[_Mark] = []
-    if "://" in text:
-        found.extend(
-            _Mark(match.start(), match.end(), match["url"], _title(match["label"]))
-            for match in _LINK.finditer(text)
-        )
+    listed = _Ranges((entry.start, entry.end) for entry in references.values())
+    found = [
+        _Mark(match.start(), match.end(), match["url"], _title(match["label"]))
+        for match in (_LINK.finditer(text) if "://" in text else ())
+        if not listed.hold(match.start())
+    ]
     cited: set[str] = set()
-    if references:
-        for match in _MARK.finditer(text):
-            if any(entry.start <= match.start() < entry.end for entry in references.values()):
-                continue
-            for label in re.split(r"\s*[,;]\s*", match[1] or match[2]):
-                source = references.get(label.lstrip("^"))
-                if source is not None:
-                    cited.add(label.lstrip("^"))
-                    found.append(_Mark(match.start(), match.end(), source.url, source.title))
-        found.extend(mark for label, mark in references.items() if label not in cited)
-    taken = [Span(mark.start, mark.end) for mark in found]
-    taken.extend(Span(entry.start, entry.end) for entry in references.values())
-    found.extend(_bare(text, taken))
-    return sorted(found, key=lambda mark: (mark.start, mark.end))
+    for match in _MARK.finditer(text) if references else ():
+        if listed.hold(match.start()):
+            continue
+        for label in _LABELS.split((match[1] or match[2]).replace("^", "")):
+            source = references.get(label)
+            if source is not None:
+                cited.add(label)
+                found.append(_Mark(match.start(), match.end(), source.url, source.title))
+    found.extend(mark for label, mark in references.items() if label not in cited)
+    taken = [(mark.start, mark.end) for mark in (*found, *references.values())]
+    found.extend(_bare(text, _Ranges(taken)))
+    return sorted(found, key=lambda mark: (mark.start, mark.end))[:MAX_CITATIONS]
 
 
-def _bare(text: str, taken: list[Span]) -> Iterable[_Mark]:
+def _bare(text: str, taken: _Ranges) -> Iterable[_Mark]:
     for match in _BARE.finditer(text) if "://" in text else ():
-        if any(span.start <= match.start() < span.end for span in taken):
+        if taken.hold(match.start()):
             continue
         url = trim_url(match.group())
         if is_web_url(url):
@@ -248,12 +269,6 @@ def _without_marks(quote: str) -> str:
     return _MARK.sub("", _LINK.sub("", quote)).strip()
 
 
-def _in_references(span: Span, references: dict[str, _Mark], text: str) -> bool:
-    if any(entry.start <= span.start < entry.end for entry in references.values()):
-        return True
-    return _REFERENCE_HEADING.match(text, span.start, span.end) is not None
-
-
 def _claims(text: str, statements: list[Span], citations: list[Citation]) -> tuple[Claim, ...]:
     """Attach each citation to the statement that holds its mark, else to the one right before."""
     of_statement: dict[int, list[int]] = {}
@@ -270,7 +285,7 @@ def _claims(text: str, statements: list[Span], citations: list[Citation]) -> tup
             end=span.end,
             citations=tuple(of_statement.get(number, ())),
         )
-        for number, span in enumerate(statements[:MAX_CLAIMS])
+        for number, span in enumerate(statements)
     )
 
 
