@@ -248,12 +248,22 @@ class PartitionAssembler:
         return trace
 
     def _recall(self, trace_id: bytes, cut: RecordedCut, scores_offset: int) -> None:
-        if not self._correctable(cut.reason) or cut.revision > 1:
+        correctable = self._correctable(cut.reason) and cut.revision == 1
+        if not correctable or self._is_past(cut):
             self._remember(trace_id, cut.closed_at, scores_offset)
             return
         trace = self._open(trace_id, cut.closed_at)
         trace.recall(cut, scores_offset)
         self._schedule(trace)
+
+    def _is_past(self, cut: RecordedCut) -> bool:
+        """Tell whether the committed position has left a record of the cut behind.
+
+        A trace holds the position until its late window is over, so then it was over; and a trace
+        of which only a part is read again must not be amended by that part.
+        """
+        begin = self._clock.applied()
+        return any(begin[Signal(key)] > first for key, first in cut.first_offsets.items())
 
     def _correctable(self, reason: CloseReason) -> bool:
         return reason in CORRECTABLE and self._rules.late_window > 0
