@@ -146,10 +146,16 @@ def test_kafka_options_of_variables_get_the_types_of_the_client(
 
     monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SESSION_TIMEOUT_MS", "6000")
     monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SSL_CHECK_HOSTNAME", "false")
+    monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SECURITY_PROTOCOL", "SASL_SSL")
+    monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SASL_MECHANISM", "PLAIN")
+    monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SASL_PLAIN_USERNAME", "seekwatch")
     monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SASL_PLAIN_PASSWORD", "1234")
     assert typed_options(load_settings().kafka.options) == {
         "session_timeout_ms": 6000,
         "ssl_check_hostname": False,
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "seekwatch",
         "sasl_plain_password": "1234",
     }
 

@@ -24,16 +24,13 @@ def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
     # Imported here: the library takes a third of a second, and most starts pass nothing through.
     from seekwatch.collector.kafka_client import KafkaSettings
 
-    try:
-        KafkaSettings(options=options).check()
-    except ConfigurationError as error:
-        raise _masked(error) from error
     known = _known()
-    return {name: _typed(name, value, known.get(name)) for name, value in options.items()}
-
-
-def _masked(error: ConfigurationError) -> ConfigurationError:
-    return ConfigurationError(error.key, shown(error.key, error.value), error.fix)
+    typed = {name: _typed(name, value, known.get(name)) for name, value in options.items()}
+    try:
+        KafkaSettings(options=typed).check()
+    except ConfigurationError as error:
+        raise ConfigurationError(error.key, shown(error.key, error.value), error.fix) from error
+    return typed
 
 
 def _known() -> dict[str, Any]:
