@@ -1,0 +1,84 @@
+"""`seekwatch up` killed with -9 in the middle of a load: each run has one scorecard, the right one.
+
+The runs come in several requests, some are never finished, and what was not answered is sent again.
+"""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from seekwatch.collector.embedded import EmbeddedLog
+from seekwatch.core.records import Output
+from seekwatch.core.scorecard import ScoreEntry, encode_line
+from seekwatch.core.topics import unpack_scores
+from tests.services.monitor_process import MonitorProcess, PatientSender
+from tests.services.traffic import Run, expected_scorecards, runs
+from tests.services.waiting import eventually
+
+RUNS = 150
+KILLS = 3
+SETTINGS = (
+    "closing.quiet=1",
+    "closing.idle=8",
+    "closing.late_window=5",
+    "worker.commit_interval=0.2",
+)
+
+
+def _scores(path: Path) -> list[ScoreEntry]:
+    log = EmbeddedLog(path)
+    try:
+        reader = log.output_reader([Output.SCORES])
+        found: list[ScoreEntry] = []
+        while records := reader.read(0.05):
+            found += [entry for record in records for entry in unpack_scores(record.value)]
+        return found
+    finally:
+        log.close()
+
+
+def _send_interleaved(endpoint: str, sent: Sequence[Run]) -> int:
+    """Send the requests of ten runs at a time, mixed, each run's in their order."""
+    sender, chance = PatientSender(endpoint), random.Random(7)
+    for at in range(0, len(sent), 10):
+        queues = [list(run.requests) for run in sent[at : at + 10]]
+        while queues:
+            queue = chance.choice(queues)
+            sender.send(queue.pop(0))
+            queues = [left for left in queues if left]
+    sender.close()
+    return sender.repeated
+
+
+def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Path) -> None:
+    sent = runs(RUNS)
+    monitor = MonitorProcess("up", tmp_path, SETTINGS)
+    monitor.start()
+    repeated: list[int] = []
+    load = threading.Thread(target=lambda: repeated.append(_send_interleaved(monitor.otlp, sent)))
+    load.start()
+    for kill in range(KILLS):
+        threshold = (kill + 1) * RUNS // (KILLS + 2)
+        eventually(
+            lambda least=threshold: len(_scores(tmp_path / "seekwatch.db")) >= least,
+            what=f"{threshold} runs are scored",
+            timeout=60,
+        )
+        monitor.kill()
+        monitor.start()
+    load.join(120)
+    assert not load.is_alive()
+    eventually(
+        lambda: len({e.scorecard.trace for e in _scores(tmp_path / "seekwatch.db")}) == RUNS,
+        what="every run is scored",
+        timeout=90,
+    )
+    monitor.stop()
+    entries = _scores(tmp_path / "seekwatch.db")
+    revisions = Counter((e.scorecard.trace, e.envelope.revision) for e in entries)
+    assert set(revisions.values()) == {1}
+    current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
+    assert current == expected_scorecards(sent)
+    assert sum(e.envelope.revision == 1 for e in entries) == RUNS
