@@ -143,7 +143,7 @@ def test_more_attempts_than_the_cap_are_a_storm() -> None:
 
 
 def test_many_searches_through_one_api_are_no_storm_unless_they_fail() -> None:
-    api = {"adapter": Adapter.SEARCH, "url": "https://api.search.com/", "method": "POST"}
+    api: dict[str, Any] = {"adapter": Adapter.SEARCH, "url": "https://api.search.com/"}
     assert tags(*[fetch(n, at=n, **api) for n in range(9)]) == set()
     failing = [fetch(n, at=n, **{**api, "status": 500}) for n in range(9)]
     assert tags(*failing) == {"retry-storm"}

@@ -1,5 +1,7 @@
 """Latency: unions of intervals, so that parallel work is not counted twice."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 10**12)), 
 
 
 def test_parallel_fetches_count_once_and_search_wire_calls_not_at_all() -> None:
-    span = {"start": START, "end": START + 2 * SECOND}
+    span: dict[str, Any] = {"start": START, "end": START + 2 * SECOND}
     fetches = (
         Fetch(span="1" * 16, url="https://a.com/", adapter=Adapter.FETCH, **span),
         Fetch(span="2" * 16, url="https://b.com/", adapter=Adapter.FETCH, **span),

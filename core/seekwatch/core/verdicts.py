@@ -171,5 +171,8 @@ def ratio(numerator: float, denominator: float) -> float | None:
     """Divide, or None for 0/0 and everything else that has no finite quotient."""
     if denominator == 0:
         return None
-    quotient = numerator / denominator
+    try:
+        quotient = numerator / denominator
+    except OverflowError:  # whole numbers beyond the range of a float
+        return None
     return quotient if math.isfinite(quotient) else None

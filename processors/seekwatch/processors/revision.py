@@ -39,11 +39,13 @@ def scoring_sources(entry: str = "score", package: Path = _HERE) -> list[Path]:
 
 def _imported(package: Path, module: str, names: str) -> list[Path]:
     """Files that one import statement may mean: the module itself, or modules of a package."""
-    place = package.joinpath(*module.split(".")[1:])
+    parts = module.split(".")[1:]
+    place = package.joinpath(*parts)
+    parents = [package.joinpath(*parts[:depth]) / "__init__.py" for depth in range(1, len(parts))]
     if place.is_dir():
         inside = re.findall(r"\w+", names) or [path.stem for path in place.glob("*.py")]
-        return [place / "__init__.py", *(place / f"{name}.py" for name in inside)]
-    return [place.with_suffix(".py")]
+        return [*parents, place / "__init__.py", *(place / f"{name}.py" for name in inside)]
+    return [*parents, place.with_suffix(".py")]
 
 
 @cache

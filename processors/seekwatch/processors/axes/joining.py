@@ -8,7 +8,7 @@ import msgspec
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, is_score
-from seekwatch.processors.text.fold import shortened
+from seekwatch.processors.text.fold import encodable, shortened
 
 EVIDENCE_LENGTH: Final = 200
 """Characters of an evidence line: one line of a terminal, or of a page to on-call."""
@@ -119,16 +119,9 @@ def _reported(checks: Sequence[Check]) -> tuple[Check, ...]:
 
 
 def _bounded(check: Check) -> Check:
-    long_subject = check.subject is not None and len(check.subject) > _SUBJECT_LENGTH
-    if (
-        len(check.evidence) <= EVIDENCE_LENGTH
-        and not long_subject
-        and len(check.spans) <= _MAX_SPANS
-    ):
-        return check
     return msgspec.structs.replace(
         check,
-        evidence=shortened(check.evidence, EVIDENCE_LENGTH),
-        subject=None if check.subject is None else check.subject[:_SUBJECT_LENGTH],
+        evidence=shortened(check.evidence, EVIDENCE_LENGTH) or check.name,
+        subject=None if check.subject is None else encodable(check.subject[:_SUBJECT_LENGTH]),
         spans=check.spans[:_MAX_SPANS],
     )

@@ -53,7 +53,12 @@ def single_spaced(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
+def encodable(text: str) -> str:
+    """Replace what no UTF-8 can hold (half of a surrogate pair, from broken JSON)."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def shortened(text: str, limit: int) -> str:
     """Cut `text` to one line of `limit` characters, an ellipsis where something was left out."""
-    line = single_spaced(text)
+    line = single_spaced(encodable(text[: 4 * limit + 200]))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -1,0 +1,155 @@
+"""Scoring as one pure function: never raises, never varies, never says what is no number."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from seekwatch.core.evidence import NO_EVIDENCE, Evidence
+from seekwatch.core.model import Episode
+from seekwatch.core.policy import Policy
+from seekwatch.core.scorecard import Axis, Scorecard, encode_line
+from seekwatch.core.tags import FailureTag
+from seekwatch.core.verdicts import Reason, Verdict, is_score
+from seekwatch.processors import score as scoring
+from seekwatch.processors.axes.joining import EVIDENCE_LENGTH
+from seekwatch.processors.revision import scoring_sources
+from seekwatch.processors.score import CHECK_NAMES, SCORER_REVISION, score, score_with_errors
+from seekwatch.processors.testing import episode_of, score_trace
+from tests.services.episodes import EPISODES, EVIDENCE
+from tests.services.runs import episode, good_run
+
+POLICY = Policy()
+ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def numbers_in(value: object) -> list[float]:
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in numbers_in(item)]
+    if isinstance(value, list):
+        return [number for item in value for number in numbers_in(item)]
+    return [value] if isinstance(value, float) else []
+
+
+@ANY
+@given(EPISODES, EVIDENCE)
+def test_no_episode_makes_a_scorer_raise_and_every_scorecard_keeps_the_contract(
+    episode: Episode, evidence: Evidence
+) -> None:
+    card, errors = score_with_errors(episode, evidence, POLICY)
+    assert errors == ()
+    line = encode_line(card)
+    decoded = json.loads(line, parse_constant=pytest.fail)
+    assert all(math.isfinite(number) for number in numbers_in(decoded))
+    assert msgspec.json.decode(line, type=Scorecard) == card
+    assert [axis.axis for axis in card.axes] == list(Axis)
+    for axis in card.axes:
+        assert (axis.reason is None) == (axis.verdict is not Verdict.UNSCORABLE)
+        assert (axis.score is None) == (axis.verdict is Verdict.UNSCORABLE)
+        assert axis.score is None or is_score(axis.score)
+        assert len(axis.evidence) <= EVIDENCE_LENGTH
+        assert "\n" not in axis.evidence
+        for check in axis.checks:
+            assert check.name in CHECK_NAMES[axis.axis]
+            assert check.score is None or is_score(check.score)
+            assert 0 < len(check.evidence) <= EVIDENCE_LENGTH
+            assert "\n" not in check.evidence
+    assert list(card.tags) == [tag for tag in FailureTag if tag in card.tags]
+
+
+@ANY
+@given(EPISODES, EVIDENCE)
+def test_equal_input_gives_equal_bytes(episode: Episode, evidence: Evidence) -> None:
+    again = msgspec.json.decode(msgspec.json.encode(episode), type=Episode)
+    first = encode_line(score(episode, evidence, POLICY))
+    assert first == encode_line(score(again, evidence, Policy()))
+
+
+HASH_SEEDS = """
+import sys
+from seekwatch.core.scorecard import encode_line
+from seekwatch.processors.testing import score_trace
+from tests.services.runs import SECOND, answered, good_run, read, searched
+cards = [score_trace(good_run()), score_trace(answered(read(searched()), "It is 5.7.", [SECOND]))]
+sys.stdout.buffer.write(b"".join(map(encode_line, cards)))
+"""
+
+
+def test_the_order_of_sets_does_not_show() -> None:
+    outputs = set()
+    for seed in ("0", "1", "4242"):
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        run = subprocess.run(
+            [sys.executable, "-c", HASH_SEEDS], env=environment, capture_output=True, check=True
+        )
+        outputs.add(run.stdout)
+    assert len(outputs) == 1
+    assert outputs.pop()
+
+
+def test_a_scorer_that_raises_costs_its_own_axis_and_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(_: object) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    judges = tuple(
+        (axis, broken if axis is Axis.SOURCE_DIVERSITY else judge)
+        for axis, judge in scoring._JUDGES  # pyright: ignore[reportPrivateUsage]
+    )
+    monkeypatch.setattr(scoring, "_JUDGES", judges)
+    card, errors = score_with_errors(episode_of(good_run()), NO_EVIDENCE, POLICY)
+    lost = card.axis(Axis.SOURCE_DIVERSITY)
+    assert (lost.verdict, lost.reason) == (Verdict.UNSCORABLE, Reason.SCORER_ERROR)
+    assert [(item.scorer, type(item.error)) for item in errors] == [
+        ("source_diversity", ZeroDivisionError)
+    ]
+    assert errors[0].error.__traceback__ is not None
+    assert card.axis(Axis.CITATION_VALIDITY).verdict is Verdict.GOOD
+
+
+def test_the_scorecard_names_what_judged_and_what_was_judged() -> None:
+    card = score_trace(good_run())
+    assert (card.scorer_revision, card.policy_revision) == (SCORER_REVISION, POLICY.revision)
+    assert (card.agent, card.lane, card.release, card.environment) == (
+        "finder",
+        "live",
+        "1.0.0",
+        "production",
+    )
+    assert card.work.searches == 1
+    assert card.complete
+
+
+def test_a_long_question_is_cut_in_the_scorecard() -> None:
+    card = score_trace(episode(question="why " * 5_000))
+    assert card.question is not None
+    assert len(card.question) <= 500
+
+
+def test_the_revision_covers_exactly_what_scoring_imports() -> None:
+    code = (
+        "import sys; import seekwatch.processors.score;"
+        "print(*sorted(m.__file__ for n, m in sys.modules.items()"
+        " if n.startswith('seekwatch.processors.') and m.__file__), sep='\\n')"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True
+    )
+    assert sorted(map(str, scoring_sources())) == run.stdout.split()
+
+
+def test_the_revision_is_twelve_hex_digits() -> None:
+    assert len(SCORER_REVISION) == 12
+    assert int(SCORER_REVISION, 16) >= 0
