@@ -158,7 +158,7 @@ def read_signals(page: ParsedPage) -> list[PageSignal]:
         found.add(PageSignal.NOINDEX)
     if "url=" in page.metas.get("refresh", "").lower():
         found.add(PageSignal.META_REFRESH)
-    if _asks_for_javascript(page):
+    if page.noscript and _JS_REQUIRED.search(page.noscript):
         found.add(PageSignal.JS_REQUIRED)
     if tree.css_first(_SHELL_ROOT) is not None:
         found.add(PageSignal.JS_SHELL)
@@ -216,10 +216,3 @@ def _has_login_form(page: ParsedPage) -> bool:
         if _LOGIN_ACTION.search(told) and form.css_first("input") is not None:
             return True
     return False
-
-
-def _asks_for_javascript(page: ParsedPage) -> bool:
-    return any(
-        _JS_REQUIRED.search(node.text() or "") is not None
-        for node in page.tree.css("noscript")[:10]
-    )

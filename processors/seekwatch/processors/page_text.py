@@ -22,6 +22,10 @@ _BLOCK: Final = re.compile(
 )
 """Where a block begins or ends. Letter by letter: as fast as a plain scan for `<`."""
 _SPACE: Final = re.compile(r"\s+")
+_PIECES: Final = 64
+_MAX_UNCLOSED: Final = 8_000
+_MAX_NOSCRIPTS: Final = 100
+_MAX_NOSCRIPT: Final = 4_000
 _INVISIBLE: Final = ["script", "style", "template", "svg", "noscript", "head", "iframe", "object"]
 _HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
 
@@ -34,6 +38,7 @@ class ParsedPage:
         source: the HTML as it came.
         tree: for `css` look-ups; scripts are still in it.
         metas: content of each `meta` by its lower-case name, property, itemprop or http-equiv.
+        noscript: what readers without scripts see, as HTML; the tree has none of it.
         text: visible text, white space folded; empty when there is none.
         canonical: as written, maybe relative.
     """
@@ -44,11 +49,30 @@ class ParsedPage:
     metas: dict[str, str]
     language: str | None
     canonical: str | None
+    noscript: str = ""
     text: str = ""
 
 
+def bounded(source: str) -> tuple[str, bool]:
+    """Cut HTML where it opens far more elements than it closes; say whether it was cut.
+
+    A parser's work grows with the square of the nesting: 100,000 open `div`s keep it busy for half
+    a minute. Counting marks per piece is enough to see that coming, and costs next to nothing.
+    """
+    size = max(1, len(source) // _PIECES + 1)
+    unclosed = 0
+    for start in range(0, len(source), size):
+        end = start + size
+        closing = source.count("</", start, end)
+        unclosed += source.count("<", start, end) - 2 * closing
+        if unclosed > _MAX_UNCLOSED:
+            return source[:start] or source[: _MAX_UNCLOSED * 8], True
+    return source, False
+
+
 def parse_page(source: str) -> ParsedPage:
-    """Parse HTML; anything is HTML to a browser, so this never fails."""
+    """Parse HTML that is `bounded`; anything is HTML to a browser, so this never fails."""
+    source, noscript = _without_noscript(source)
     tree = LexborHTMLParser(_BLOCK.sub(" <", source))
     title = tree.css_first("head > title") or tree.css_first("title")
     html = tree.css_first("html")
@@ -61,7 +85,27 @@ def parse_page(source: str) -> ParsedPage:
         metas=metas,
         language=_language(html.attributes.get("lang") if html is not None else None, metas),
         canonical=canonical.attributes.get("href") if canonical is not None else None,
+        noscript=noscript,
     )
+
+
+def _without_noscript(source: str) -> tuple[str, str]:
+    """Take `noscript` parts out: a parser without scripting shows them, a browser does not."""
+    if "<noscript" not in source:
+        return source, ""
+    kept: list[str] = []
+    taken: list[str] = []
+    position = 0
+    for _ in range(_MAX_NOSCRIPTS):
+        start = source.find("<noscript", position)
+        end = source.find("</noscript", start)
+        if start < 0 or end < 0:
+            break
+        kept.append(source[position:start])
+        taken.append(source[start:end])
+        position = end
+    kept.append(source[position:])
+    return "".join(kept), " ".join(taken)[:_MAX_NOSCRIPT]
 
 
 def read_visible_text(page: ParsedPage) -> None:

@@ -28,7 +28,13 @@ from seekwatch.processors.page_dates import (
     url_date,
 )
 from seekwatch.processors.page_signals import PageSignal, read_signals, text_signals
-from seekwatch.processors.page_text import MAX_TEXT, fold, parse_page, read_visible_text
+from seekwatch.processors.page_text import (
+    MAX_TEXT,
+    bounded,
+    fold,
+    parse_page,
+    read_visible_text,
+)
 from seekwatch.processors.urls import is_web_url
 
 MAX_BODY: Final = 2 * 1024 * 1024
@@ -146,6 +152,7 @@ class PageReader:
             text = self._cleaner.text(fold(source[: MAX_TEXT * 4]), MAX_TEXT)
             signals = (PageSignal.EMPTY_TEXT,) if not text else ()
             return _Reading(text=text, signals=signals, cut=cut)
+        source, nested = bounded(source)
         page = parse_page(source)
         dates, early = collect_dates(page), read_signals(page)
         read_visible_text(page)
@@ -157,7 +164,7 @@ class PageReader:
             dates=dates,
             text_dates=text_dates(page.text),
             signals=text_signals(page, early),
-            cut=cut,
+            cut=cut or nested,
         )
 
     def _canonical(self, canonical: str | None, base: str | None) -> str | None:
