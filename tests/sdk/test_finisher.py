@@ -88,14 +88,3 @@ def test_after_close_jobs_are_abandoned() -> None:
     assert finisher.close(1)
     finisher.submit(log.job("late"))
     assert log.abandoned == ["late"]
-
-
-def test_a_fork_begins_with_an_empty_queue_and_a_thread_of_its_own() -> None:
-    log, finisher, gate = Log(), Finisher(), threading.Event()
-    finisher.submit(log.job("the parent's", wait=gate))
-    finisher.reset_after_fork()
-    finisher.submit(log.job("the child's"))
-    assert finisher.drain(5)
-    assert log.finished == ["the child's"]
-    gate.set()
-    finisher.close(1)

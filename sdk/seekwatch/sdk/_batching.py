@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -259,16 +259,19 @@ def _suppression_key_set() -> Context:
     return get_current() if key is None else set_value(key, True)
 
 
-def estimated_size(span: ReadableSpan) -> int:
-    """Estimate a span's bytes on the wire from the length of its strings.
+def held_attributes(span: ReadableSpan) -> Mapping[str, Any]:
+    """Return a span's attributes as the plain dictionary they are kept in, where there is one.
 
-    Runs on the agent's thread for spans that others end, so it reads the plain dictionary where
-    there is one: the public mapping takes a lock for every item.
+    The public mapping takes a lock for every item, which counts on the agent's thread.
     """
     bounded: Any = getattr(span, "_attributes", None)
-    held: Any = getattr(bounded, "_dict", bounded)
+    held: Mapping[str, Any] | None = getattr(bounded, "_dict", None)
+    return (span.attributes or {}) if held is None else held
+
+
+def estimated_size(span: ReadableSpan) -> int:
+    """Estimate a span's bytes on the wire from the length of its strings."""
     size = _SPAN_OVERHEAD
-    if held:
-        for value in held.values():
-            size += len(value) + 40 if type(value) is str else 60
+    for value in held_attributes(span).values():
+        size += len(value) + 40 if type(value) is str else 60
     return size

@@ -7,7 +7,7 @@ change afterwards; masking and encoding happen on the finisher's.
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Final, TypeVar, cast, overload
 
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, set_span_in_context
@@ -16,32 +16,44 @@ from seekwatch.core import attributes
 
 from . import _values
 from ._batching import end_with_clean_keys
+from ._documents import document_attributes
 from ._finisher import Job
 from ._run import mark_error, parent_context
-from ._runtime import Runtime, current
+from ._runtime import Masked, Runtime, current
 from ._wrapping import Begin, wrap
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-Read = Callable[[Any], dict[str, Any]]
-"""Makes attributes of a value; runs on the agent's thread and keeps no reference to it."""
+Read = Callable[[Any], Any]
+"""Takes from a value what is wanted of it, on the agent's thread, keeping no reference to it."""
+Tell = Callable[[Any], Masked]
+"""Makes attributes of what was taken, on the finisher's thread."""
+
+
+_RETRIEVER: Final = (attributes.KIND_RETRIEVER, attributes.OPERATION_RETRIEVAL)
+_TOOL: Final = (attributes.KIND_TOOL, attributes.OPERATION_EXECUTE_TOOL)
+_LLM: Final = (attributes.KIND_LLM, attributes.OPERATION_CHAT)
 
 
 class _SpanScope:
     """One span around one call of a decorated function."""
 
     def __init__(
-        self, runtime: Runtime, name: str, kind: SpanKind, values: dict[str, Any], read: Read
+        self,
+        runtime: Runtime,
+        name: str,
+        kind: tuple[str, str],
+        values: dict[str, Any],
+        read: Read,
+        tell: Tell | None = None,
     ) -> None:
         self._runtime = runtime
         self._read = read
+        self._tell = tell
+        self._taken: Any = None
         context = parent_context()
-        fixed = {
-            key: value
-            for key, value in values.items()
-            if key in {attributes.SPAN_KIND, attributes.OPERATION_NAME}
-        }
+        fixed = {attributes.SPAN_KIND: kind[0], attributes.OPERATION_NAME: kind[1]}
         self._span: Span = runtime.tracer.start_span(
-            name, context, kind, {**runtime.common, **fixed}
+            name, context, SpanKind.INTERNAL, {**runtime.common, **fixed}
         )
         self._values = values
         self._context = set_span_in_context(self._span, context)
@@ -52,7 +64,7 @@ class _SpanScope:
 
     def result(self, value: Any) -> None:
         if self._span.is_recording():
-            self._values |= self._read(value)
+            self._taken = self._read(value)
 
     def close(self, error: BaseException | None = None) -> None:
         span, runtime = self._span, self._runtime
@@ -61,10 +73,15 @@ class _SpanScope:
         if error is not None and not isinstance(error, GeneratorExit):
             mark_error(span, error, withheld=runtime.withholder is not None)
         end_ns = time.time_ns()
-        values = self._values
+        values, taken, tell = self._values, self._taken, self._tell
 
         def finish() -> None:
-            prepared = runtime.prepared(values)
+            masked = None
+            if tell is not None and taken is not None:
+                masked = tell(taken)
+            elif taken is not None:
+                values.update(taken)
+            prepared = runtime.prepared(values, masked)
             span.set_attributes(prepared)
             end_with_clean_keys(span, end_ns, frozenset(prepared))
 
@@ -102,11 +119,7 @@ def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F |
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {
-                attributes.SPAN_KIND: attributes.KIND_RETRIEVER,
-                attributes.OPERATION_NAME: attributes.OPERATION_RETRIEVAL,
-                attributes.DATA_SOURCE_ID: label,
-            }
+            values: dict[str, Any] = {attributes.DATA_SOURCE_ID: label}
             query = _values.first_string(args, kwargs)
             if query is not None:
                 for key in (
@@ -115,8 +128,14 @@ def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F |
                     attributes.INPUT_VALUE,
                 ):
                     values[key] = query
-            read = _values.documents_reader(runtime, label)
-            return _SpanScope(runtime, f"retrieval {label}", SpanKind.INTERNAL, values, read)
+            return _SpanScope(
+                runtime,
+                f"retrieval {label}",
+                _RETRIEVER,
+                values,
+                _values.documents_of,
+                lambda documents: document_attributes(runtime, documents, label),
+            )
 
         return _decorate(target, begin)
 
@@ -144,17 +163,13 @@ def tool(function: _F | None = None, /, *, name: str | None = None) -> _F | Call
             if runtime is None:
                 return None
             values: dict[str, Any] = {
-                attributes.SPAN_KIND: attributes.KIND_TOOL,
-                attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
                 attributes.GENAI_TOOL_NAME: label,
                 attributes.TOOL_NAME: label,
                 attributes.TOOL_CALL_ARGUMENTS: _values.to_json(
                     _arguments(signature, args, kwargs)
                 ),
             }
-            return _SpanScope(
-                runtime, f"execute_tool {label}", SpanKind.INTERNAL, values, _values.tool_result
-            )
+            return _SpanScope(runtime, f"execute_tool {label}", _TOOL, values, _values.tool_result)
 
         return _decorate(target, begin)
 
@@ -188,16 +203,10 @@ def llm(
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {
-                attributes.SPAN_KIND: attributes.KIND_LLM,
-                attributes.OPERATION_NAME: attributes.OPERATION_CHAT,
-                **_values.model_input(_arguments(signature, args, kwargs)),
-            }
+            values: dict[str, Any] = {**_values.model_input(_arguments(signature, args, kwargs))}
             if provider is not None:
                 values[attributes.PROVIDER_NAME] = provider
-            return _SpanScope(
-                runtime, f"chat {label}", SpanKind.INTERNAL, values, _values.model_output
-            )
+            return _SpanScope(runtime, f"chat {label}", _LLM, values, _values.model_output)
 
         return _decorate(target, begin)
 

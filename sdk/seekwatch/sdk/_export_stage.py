@@ -14,7 +14,7 @@ from opentelemetry.trace import Link, Status
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 
-from ._batching import EndedSpan
+from ._batching import EndedSpan, held_attributes
 from ._guard import guard, logger
 from ._masking import Masking
 from ._shapes import as_list, is_list, is_mapping
@@ -95,7 +95,7 @@ class ExportStage:
     def _prepared(self, ended: EndedSpan) -> ReadableSpan:
         span = ended.span
         masked = Masking(self._redactor, ended.clean)
-        values = masked.attributes(span.attributes or {})
+        values = masked.attributes(held_attributes(span))
         name = masked.text(span.name)
         events = tuple(masked.event(event) for event in span.events)
         links = tuple(masked.link(link) for link in span.links)
@@ -161,7 +161,7 @@ class PreparedSpan(ReadableSpan):
 def encoded_size(span: ReadableSpan) -> int:
     """Estimate a span's protobuf bytes, a little too high rather than too low."""
     size = 200 + _bytes(span.name) + _bytes(span.status.description or "")
-    size += _value_size(span.attributes or {})
+    size += _value_size(held_attributes(span))
     size += sum(40 + _bytes(event.name) + _value_size(event.attributes) for event in span.events)
     return size + sum(60 + _value_size(link.attributes) for link in span.links)
 

@@ -13,10 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ._guard import guard
+from ._guard import failed, guard
 
 MAX_JOBS: Final = 4096
 MAX_BYTES: Final = 64 * 1024 * 1024
+GATHER_SECONDS: Final = 0.01
+"""How long the thread lets jobs gather after it was woken: waking it for each one would cost the
+agent's thread more than the job itself, in lost turns of the interpreter lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Finisher:
         self._jobs: deque[Job] = deque()
         self._bytes = 0
         self._busy = False
+        self._idle = False
+        self._hurry = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -62,7 +67,9 @@ class Finisher:
                 self._bytes += job.size
                 if self._thread is None:
                     self._start()
-                self._changed.notify()
+                elif self._idle or len(self._jobs) == self._max_jobs // 2:
+                    self._idle = False
+                    self._changed.notify_all()
                 return
             self.dropped += 1
         with guard("ending a span without its body"):
@@ -78,13 +85,21 @@ class Finisher:
             self._thread = None
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._jobs and not self._closed:
-                    self._changed.wait()
-                if not self._jobs:
-                    return
-            self._finish_next()
+        while self._wait_for_jobs():
+            while self._finish_next():
+                pass
+
+    def _wait_for_jobs(self) -> bool:
+        """Wait until there is something to do; False ends the thread."""
+        with self._changed:
+            self._hurry = False
+            while not self._jobs and not self._closed:
+                self._idle = True
+                self._changed.wait()
+            self._idle = False
+            if not self._hurry and not self._closed:
+                self._changed.wait(GATHER_SECONDS)
+            return bool(self._jobs) or not self._closed
 
     def _finish_next(self) -> bool:
         with self._changed:
@@ -93,19 +108,22 @@ class Finisher:
             job = self._jobs.popleft()
             self._busy = True
         try:
-            done = False
-            with guard("finishing a span"):
-                job.finish()
-                done = True
-            if not done:
-                with guard("ending a span without its body"):
-                    job.abandon()
+            self._finish(job)
         finally:
             with self._changed:
                 self._bytes -= job.size
                 self._busy = False
-                self._changed.notify_all()
+                if not self._jobs:
+                    self._changed.notify_all()
         return True
+
+    def _finish(self, job: Job) -> None:
+        try:
+            job.finish()
+        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+            failed("finishing a span", error)
+            with guard("ending a span without its body"):
+                job.abandon()
 
     def drain(self, timeout: float) -> bool:
         """Wait until every job taken so far is finished.
@@ -124,6 +142,8 @@ class Finisher:
                     return False
                 if self._thread is None or not self._thread.is_alive():
                     break
+                self._hurry = True
+                self._changed.notify_all()
                 self._changed.wait(remaining)
         while time.monotonic() < deadline and self._finish_next():
             pass

@@ -18,7 +18,7 @@ from . import _llm_calls
 from ._body import Capture
 from ._context import attach, detach
 from ._finisher import Job
-from ._guard import guard, guarded
+from ._guard import guarded
 from ._http_spans import Ended, abandon_call, finish_call
 from ._run import parent_context
 from ._runtime import Runtime, current
@@ -179,13 +179,10 @@ _OUTER: Final = {
 def begin(client: object, request: httpx.Request) -> HttpCall | None:
     """Start the spans of a call; None when it is to go through unseen by us."""
     runtime = current()
-    if runtime is None:
-        return None
-    with guard("the start of a request"):
-        return _begin(runtime, client, request)
-    return None
+    return None if runtime is None else _begin(runtime, client, request)
 
 
+@guarded("the start of a request")
 def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall | None:
     if not is_http_instrumentation_enabled() or get_value("suppress_instrumentation"):
         return None

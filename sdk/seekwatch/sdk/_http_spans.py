@@ -13,14 +13,13 @@ from seekwatch.core import attributes
 from . import _body, _llm_calls, _search_results
 from ._batching import end_with_clean_keys
 from ._body import Body, Capture
-from ._runtime import Runtime
+from ._documents import document_attributes
+from ._runtime import Masked, Runtime
 
 if TYPE_CHECKING:
     from ._http_call import HttpCall
 
 _READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-_RESERVED_ATTRIBUTES: Final = 24
-"""Kept free on a RETRIEVER span for everything that is not a flattened document."""
 _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
 
@@ -77,9 +76,10 @@ def finish_call(ended: Ended) -> None:
     call = ended.call
     body = _decoded(ended)
     read: dict[str, Any] = {}
+    documents: Masked | None = None
     if call.outer is not None:
         if call.kind == "search":
-            read = _search_attributes(ended, body)
+            read, documents = _search_attributes(ended, body)
         else:
             read = _llm_calls.read_call(call, ended.response, body, _request_body(call.request))
     if call.wire is not None:
@@ -89,7 +89,7 @@ def finish_call(ended: Ended) -> None:
         if call.kind == "llm":
             read |= _exchange_attributes(ended)
             _rename(call.outer, read)
-        _end(call.runtime, call.outer, read, ended)
+        _end(call.runtime, call.outer, read, ended, documents)
 
 
 def _rename(span: Span, read: dict[str, Any]) -> None:
@@ -98,11 +98,17 @@ def _rename(span: Span, read: dict[str, Any]) -> None:
         span.update_name(f"{read.get(attributes.OPERATION_NAME, 'chat')} {model}")
 
 
-def _end(runtime: Runtime, span: Span, values: dict[str, Any], ended: Ended) -> None:
+def _end(
+    runtime: Runtime,
+    span: Span,
+    values: dict[str, Any],
+    ended: Ended,
+    masked: Masked | None = None,
+) -> None:
     error_type = ended.error_type()
     if error_type is not None:
         values[attributes.ERROR_TYPE] = error_type
-    prepared = runtime.prepared(values)
+    prepared = runtime.prepared(values, masked)
     span.set_attributes(prepared)
     _set_error(span, ended)
     end_with_clean_keys(span, ended.end_ns, frozenset(prepared))
@@ -247,11 +253,11 @@ def _request_body(request: httpx.Request) -> bytes | None:
         return None
 
 
-def _search_attributes(ended: Ended, body: Body) -> dict[str, Any]:
+def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked | None]:
     call = ended.call
     api = call.api
     if api is None:
-        return {}
+        return {}, None
     query = _search_results.read_query(
         api, call.url.query.decode("ascii", "replace"), _request_body(call.request)
     )
@@ -267,33 +273,11 @@ def _search_attributes(ended: Ended, body: Body) -> dict[str, Any]:
     if query.top_k is not None:
         values[attributes.RETRIEVAL_TOP_K] = query.top_k
     if ended.response is None or ended.response.status_code >= 400:
-        return values
+        return values, None
     if not body.whole:
-        return {**values, attributes.SEARCH_UNREAD: _search_results.TOO_LARGE}
+        return {**values, attributes.SEARCH_UNREAD: _search_results.TOO_LARGE}, None
     called_at = datetime.fromtimestamp(call.started_ns / 1e9, UTC)
     documents, unread = _search_results.read_results(api, body.data, called_at)
     if unread is not None:
-        return {**values, attributes.SEARCH_UNREAD: unread}
-    return values | _document_attributes(call.runtime, documents, api.name)
-
-
-def _document_attributes(
-    runtime: Runtime, documents: list[dict[str, Any]], provider: str
-) -> dict[str, Any]:
-    redact = runtime.redactor.url
-    for document in documents:
-        if "url" in document:
-            document["url"] = document["id"] = redact(document["url"])
-    values: dict[str, Any] = {
-        attributes.SEARCH_RESULT_COUNT: len(documents),
-        attributes.GENAI_RETRIEVAL_DOCUMENTS: _search_results.documents_json(documents),
-    }
-    urls = [document["url"] for document in documents if "url" in document]
-    if urls:
-        values[attributes.SOURCE_URL] = urls
-    ages = [document["recency_days"] for document in documents if "recency_days" in document]
-    if ages:
-        values[attributes.SOURCE_RECENCY_DAYS] = ages
-    limit = runtime.attribute_limit
-    room = 1_000_000 if limit is None else limit - _RESERVED_ATTRIBUTES - len(values)
-    return values | _search_results.flattened(documents, provider, room)
+        return {**values, attributes.SEARCH_UNREAD: unread}, None
+    return values, document_attributes(call.runtime, documents, api.name)

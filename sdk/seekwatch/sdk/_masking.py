@@ -53,9 +53,13 @@ class Masking:
         """Mask a text."""
         return self._counted(value, self._redactor.text(value))
 
+    def url(self, value: str) -> str:
+        """Mask a URL."""
+        return self._counted(value, self._redactor.url(value))
+
     def _string(self, key: str, value: str) -> str:
         if key in _URL_KEYS:
-            return self._counted(value, self._redactor.url(value))
+            return self.url(value)
         if key in _QUERY_KEYS:
             return self._counted(value, self._redactor.query(value))
         return self._counted(value, self._redactor.attribute(key, value))

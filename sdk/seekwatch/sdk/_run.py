@@ -99,22 +99,25 @@ class AgentRun:
             attributes.AGENT_NAME: agent,
             attributes.SDK_VERSION: version(),
         }
+        if self._question is not None:
+            asked = {attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question}
+            values |= self._as_sent(asked)
         self._span = runtime.tracer.start_span(
             f"invoke_agent {agent}", context, SpanKind.INTERNAL, values
         )
-        if self._question is not None:
-            self._set({attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question})
         self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
 
     def _set(self, values: dict[str, Any]) -> None:
-        span, runtime = self._span, self._runtime
-        if span is None or runtime is None or not span.is_recording():
-            return
-        if runtime.withholder is not None:
-            # Only here on the agent's thread, and only short texts: the span may go to other
-            # exporters too, and none of them may get what is withheld.
-            values = {**runtime.withholder.attributes(values), attributes.CONTENT_WITHHELD: True}
-        span.set_attributes(values)
+        if self._span is not None and self._span.is_recording():
+            self._span.set_attributes(self._as_sent(values))
+
+    def _as_sent(self, values: dict[str, Any]) -> dict[str, Any]:
+        if self._runtime is None or self._runtime.withholder is None:
+            return values
+        # On the agent's thread, and only short texts: the span may go to other exporters too, and
+        # none of them may get what is withheld.
+        withheld = self._runtime.withholder.attributes(values)
+        return {**withheld, attributes.CONTENT_WITHHELD: True}
 
     @guarded("noting an answer")
     def answer(
@@ -223,16 +226,16 @@ class AgentRun:
         """Note why the run stops, when it is not for an answer."""
         self._stopped = reason
 
+    @guarded("entering a run")
     def _enter(self) -> None:
         self.open()
-        with guard("making a run current"):
-            if self._context is not None:
-                self._token = attach(self._context)
+        if self._context is not None:
+            self._token = attach(self._context)
 
+    @guarded("leaving a run")
     def _exit(self, error: BaseException | None) -> None:
         token, self._token = self._token, None
-        with guard("leaving a run"):
-            self._abandoned = not detach(token)
+        self._abandoned = not detach(token)
         self.close(error)
 
     @guarded("ending a run")

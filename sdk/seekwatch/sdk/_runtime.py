@@ -45,6 +45,14 @@ class Attempts:
         return count
 
 
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """Attributes that have been masked already, and how many secrets were in them."""
+
+    values: dict[str, Any]
+    count: int
+
+
 @dataclass(slots=True)
 class Runtime:
     """The parts that a span of ours needs."""
@@ -71,17 +79,26 @@ class Runtime:
         """The configured redactor."""
         return self.config.redactor
 
-    def prepared(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return attributes as they may stand on a span: masked, and without withheld content."""
+    def prepared(self, values: dict[str, Any], masked: Masked | None = None) -> dict[str, Any]:
+        """Return attributes as they may stand on a span: masked, and without withheld content.
+
+        Args:
+            values: what the span is to say.
+            masked: more of it that has been masked already.
+        """
         masking = Masking(self.config.redactor)
-        masked = masking.attributes(values)
-        if masking.count:
-            masked[attributes.REDACTIONS] = masking.count
+        ready = masking.attributes(values)
+        count = masking.count
+        if masked is not None:
+            ready |= masked.values
+            count += masked.count
+        if count:
+            ready[attributes.REDACTIONS] = count
         if self.withholder is None:
-            return masked
-        masked = self.withholder.attributes(masked)
-        masked[attributes.CONTENT_WITHHELD] = True
-        return masked
+            return ready
+        ready = self.withholder.attributes(ready)
+        ready[attributes.CONTENT_WITHHELD] = True
+        return ready
 
     def principal(self, name: str) -> str:
         """Return the salted hash that stands for a user."""

@@ -11,16 +11,12 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from seekwatch.core import attributes
-
 from ._dates import parse_published, recency_days
 from ._search_apis import SearchApi
 from ._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
 
 MAX_RESULTS: Final = 200
 """More results than any provider gives on one page; the rest is counted, not carried."""
-MAX_DOCUMENTS_BYTES: Final = 256 * 1024
-"""Cap for the JSON carrier; beyond it the texts are dropped from the last rank upwards."""
 MAX_CONTENT_CHARACTERS: Final = 16_384
 
 NOT_JSON: Final = "not-json"
@@ -145,43 +141,3 @@ def _document(api: SearchApi, item: object, rank: int, called_at: datetime) -> d
     if content is not None:
         document["content"] = content[:MAX_CONTENT_CHARACTERS]
     return document
-
-
-def documents_json(documents: list[dict[str, Any]]) -> str:
-    """Encode documents within the cap: every result keeps its facts, the last lose their text."""
-    encoded = [json.dumps(document, ensure_ascii=False) for document in documents]
-    size = sum(map(len, encoded)) + 2 * len(encoded)
-    for index in reversed(range(len(encoded))):
-        if size <= MAX_DOCUMENTS_BYTES:
-            break
-        bare = {key: value for key, value in documents[index].items() if key != "content"}
-        shorter = json.dumps(bare, ensure_ascii=False)
-        size -= len(encoded[index]) - len(shorter)
-        encoded[index] = shorter
-    return f"[{', '.join(encoded)}]"
-
-
-_METADATA_KEYS: Final = ("url", "title", "published_date", "rank", "provider")
-
-
-def flattened(documents: list[dict[str, Any]], provider: str, room: int) -> dict[str, Any]:
-    """Return the OpenInference form of the first documents, within `room` attributes."""
-    flat: dict[str, Any] = {}
-    for index, document in enumerate(documents):
-        prefix = f"{attributes.RETRIEVAL_DOCUMENTS}.{index}."
-        described = {**document, "provider": provider}
-        metadata = {key: described[key] for key in _METADATA_KEYS if key in described}
-        entry: dict[str, Any] = {
-            prefix + attributes.DOCUMENT_METADATA: json.dumps(metadata, ensure_ascii=False)
-        }
-        for key, name in (
-            ("url", attributes.DOCUMENT_ID),
-            ("content", attributes.DOCUMENT_CONTENT),
-            ("score", attributes.DOCUMENT_SCORE),
-        ):
-            if key in document:
-                entry[prefix + name] = document[key]
-        if len(flat) + len(entry) > room:
-            break
-        flat.update(entry)
-    return flat

@@ -8,7 +8,6 @@ from typing import Any, Final
 from seekwatch.core import attributes
 
 from . import _llm_calls, _search_results
-from ._runtime import Runtime
 from ._shapes import as_list, as_mapping, get_field, is_list, is_mapping, is_number
 
 MAX_CHARACTERS: Final = 65_536
@@ -71,22 +70,9 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def documents_reader(runtime: Runtime, provider: str) -> Any:
-    """Return what reads the results of a decorated retriever."""
-
-    def read(value: Any) -> dict[str, Any]:
-        documents = [_document(item, rank) for rank, item in enumerate(_listed(value), 1)]
-        values: dict[str, Any] = {
-            attributes.SEARCH_RESULT_COUNT: len(documents),
-            attributes.GENAI_RETRIEVAL_DOCUMENTS: _search_results.documents_json(documents),
-        }
-        urls = [document["url"] for document in documents if "url" in document]
-        if urls:
-            values[attributes.SOURCE_URL] = urls
-        limit = runtime.attribute_limit or 1_000_000
-        return values | _search_results.flattened(documents, provider, limit - 32)
-
-    return read
+def documents_of(value: Any) -> list[dict[str, Any]]:
+    """Return what a decorated retriever found, with the keys of `gen_ai.retrieval.documents`."""
+    return [_document(item, rank) for rank, item in enumerate(_listed(value), 1)]
 
 
 def _listed(value: Any) -> Sequence[Any]:

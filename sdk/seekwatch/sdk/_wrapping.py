@@ -8,13 +8,12 @@ exception, when it is closed early or when it is collected.
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
-from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 from opentelemetry.context import Context
 
 from ._context import attach, detach
-from ._guard import guard
+from ._guard import failed, guarded
 
 MAX_ITEMS: Final = 1000
 """Items of a generator that are kept as its result; the rest passes through unseen."""
@@ -58,33 +57,42 @@ def wrap(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     return functools.wraps(function)(_wrap_plain(function, begin))
 
 
+@guarded("starting a decorated call")
 def _begun(begin: Begin, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Scope | None:
-    with guard("starting a decorated call"):
-        return begin(args, kwargs)
-    return None
+    return begin(args, kwargs)
 
 
+@guarded("noting a result")
 def _note(scope: Scope, value: Any) -> None:
-    with guard("noting a result"):
-        scope.result(value)
+    scope.result(value)
 
 
+@guarded("ending a decorated call")
 def _close(scope: Scope, error: BaseException | None = None) -> None:
-    with guard("ending a decorated call"):
-        scope.close(error)
+    scope.close(error)
 
 
-@contextmanager
-def _inside(scope: Scope) -> Generator[None]:
-    token: Any = None
-    with guard("entering a decorated call"):
-        context = scope.otel_context
-        token = None if context is None else attach(context)
-    try:
-        yield
-    finally:
-        with guard("leaving a decorated call"):
-            detach(token)
+class _inside:  # noqa: N801 - used as a statement
+    """Makes a scope current for one step of a body; cheaper than a generator-based manager."""
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._token: Any = None
+
+    def __enter__(self) -> None:
+        try:
+            context = self._scope.otel_context
+            self._token = None if context is None else attach(context)
+        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+            failed("entering a decorated call", error)
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            detach(self._token)
+        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+            failed("leaving a decorated call", error)
 
 
 def _wrap_plain(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
