@@ -1,10 +1,12 @@
 # The few verbs of the project; CI calls the same ones. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format rules nightly benchmarks clean
+.PHONY: help setup demo test check format nightly constraints clean
 
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+WHAT := --editable '.[grpc,monitor]' --group dev
 
 help:  ## List the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## ?/  make \1\t/' | expand -t 22
@@ -12,14 +14,16 @@ help:  ## List the verbs.
 setup: $(STAMP)  ## Make .venv with everything that tests and benchmarks import.
 
 $(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Seekwatch needs Python 3.11 or newer; set PYTHON=")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[grpc,monitor]' --group dev
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Seekwatch needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	@echo 'Setting up .venv (half a minute the first time)'
+	@test -x $(BIN)/python -a -x $(BIN)/pip || $(PYTHON) -m venv .venv || \
+	  { rm -rf .venv; echo 'Debian and Ubuntu keep venv apart: apt-get install python3-venv' >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+	@$(INSTALL) --constraint constraints.txt $(WHAT)
+	@touch $@
 
 demo: setup  ## Watch an agent go wrong and the alert fire (ARGS="--seconds 60 --json FILE").
-	$(BIN)/python -m benchmarks.demo $(ARGS)
+	@$(BIN)/python -m demo $(ARGS)
 
 test: setup  ## Run the tests (ARGS="-k name").
 	$(BIN)/pytest $(ARGS)
@@ -35,6 +39,15 @@ check: setup  ## Lint, types, import layers, rule files.
 format: setup  ## Format the code.
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+nightly: setup  ## What is longer than CI allows, and the benchmarks; results go into docs/results/.
+	$(BIN)/python -m benchmarks.nightly $(ARGS)
+
+constraints: setup  ## Renew constraints.txt: the newest versions that pyproject.toml allows.
+	$(INSTALL) --upgrade $(WHAT)
+	{ sed -n '/^#/p' constraints.txt; $(BIN)/uv pip freeze --quiet --exclude-editable --python $(BIN)/python \
+	  | grep -vE '^(pip|setuptools)=='; } > constraints.new
+	mv constraints.new constraints.txt
 
 clean:  ## Remove what the other verbs made.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
