@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from seekwatch.collector.embedded import EmbeddedLog
-from seekwatch.core.records import Output
-from seekwatch.core.scorecard import ScoreEntry, encode_line
-from seekwatch.core.topics import unpack_scores
+from seekwatch.core.scorecard import encode_line
+from tests.endtoend.reading import embedded_scores
 from tests.services.monitor_process import MonitorProcess, PatientSender
 from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
@@ -25,18 +23,6 @@ SETTINGS = (
     "closing.late_window=5",
     "worker.commit_interval=0.2",
 )
-
-
-def _scores(path: Path) -> list[ScoreEntry]:
-    log = EmbeddedLog(path)
-    try:
-        reader = log.output_reader([Output.SCORES])
-        found: list[ScoreEntry] = []
-        while records := reader.read(0.05):
-            found += [entry for record in records for entry in unpack_scores(record.value)]
-        return found
-    finally:
-        log.close()
 
 
 def _send_interleaved(endpoint: str, sent: Sequence[Run]) -> int:
@@ -62,7 +48,7 @@ def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Pat
     for kill in range(KILLS):
         threshold = (kill + 1) * RUNS // (KILLS + 2)
         eventually(
-            lambda least=threshold: len(_scores(tmp_path / "seekwatch.db")) >= least,
+            lambda least=threshold: len(embedded_scores(tmp_path / "seekwatch.db")) >= least,
             what=f"{threshold} runs are scored",
             timeout=60,
         )
@@ -70,13 +56,16 @@ def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Pat
         monitor.start()
     load.join(120)
     assert not load.is_alive()
+    log = tmp_path / "seekwatch.db"
     eventually(
-        lambda: len({e.scorecard.trace for e in _scores(tmp_path / "seekwatch.db")}) == RUNS,
+        lambda: (
+            len({e.scorecard.trace for e in embedded_scores(tmp_path / "seekwatch.db")}) == RUNS
+        ),
         what="every run is scored",
         timeout=90,
     )
     monitor.stop()
-    entries = _scores(tmp_path / "seekwatch.db")
+    entries = embedded_scores(log)
     revisions = Counter((e.scorecard.trace, e.envelope.revision) for e in entries)
     assert set(revisions.values()) == {1}
     current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
