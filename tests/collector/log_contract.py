@@ -139,9 +139,7 @@ class LogContract:
         def outputs(
             *which: Output, consumer: str | None = None, from_end: bool = False
         ) -> OutputReader:
-            reader = world.output_reader(
-                which or (Output.SCORES,), consumer, from_end=from_end
-            )
+            reader = world.output_reader(which or (Output.SCORES,), consumer, from_end=from_end)
             opened.append(reader)
             return reader
 
@@ -245,6 +243,23 @@ class LogContract:
         first.log.commit({partition: position}, [])
         first.log.close()
         assert values(start().until_records(3).records) == [b"2", b"3", b"4"]
+
+    def test_a_position_comes_back_as_it_was_committed(
+        self, world: LogWorld, start: Callable[[], Reading]
+    ) -> None:
+        append(world, *(new(number) for number in range(40)))
+        first = start().until_records(40)
+        wanted = {
+            partition: Position(
+                offsets={Signal.TRACES: partition, Signal.LOGS: 0},
+                read_offsets={Signal.TRACES: partition + 2, Signal.LOGS: 0},
+            )
+            for partition in range(world.partitions)
+        }
+        first.log.commit(wanted, [])
+        first.log.close()
+        found = {item: assignment.position for item, assignment in start().assigned.items()}
+        assert found == wanted
 
     def test_published_scores_are_learnt_from_the_position_that_was_committed(
         self, world: LogWorld, start: Callable[[], Reading]

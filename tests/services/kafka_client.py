@@ -55,6 +55,7 @@ def produce(
     records: Iterable[tuple[bytes | None, bytes]],
     *,
     partition: int | None = None,
+    compression: str | None = None,
     timeout: float = 30.0,
 ) -> list[tuple[int, int]]:
     """Append (key, value) records and return the (partition, offset) of each, in order."""
@@ -62,6 +63,7 @@ def produce(
         bootstrap_servers=bootstrap,
         reconnect_backoff_max_ms=_RECONNECT_MS,
         max_request_size=_FETCH_BYTES,
+        compression_type=compression,
     ) as producer:
         futures = [
             producer.send(topic, value=value, key=key, partition=partition)

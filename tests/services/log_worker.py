@@ -1,11 +1,14 @@
 """A worker in a process of its own, to be killed: it publishes each record's value as a score.
 
-Run as `python -m tests.services.log_worker DESCRIPTION [--hold]`. It prints a line for every commit,
-so that a test can choose the moment. With `--hold` it stops for ever before its second commit.
+Run as `python -m tests.services.log_worker DESCRIPTION`. It prints a line for every commit, so that
+a test can choose the moment. With `--open-transaction` (Kafka alone) it stops for ever inside its
+first commit: all is sent, nothing committed.
 """
 
+import importlib
 import sys
 import time
+from typing import Any
 
 from seekwatch.core.errors import FencedError, RetryableError
 from seekwatch.core.records import (
@@ -63,8 +66,22 @@ def _score(record: LogRecord) -> OutputRecord:
     )
 
 
+def _stop_inside_transactions() -> None:
+    """Replace the last step of a transaction by a halt, as if the process were killed there."""
+    producer: Any = importlib.import_module("kafka").KafkaProducer
+
+    def halt(self: Any) -> None:
+        self.flush()
+        print("transaction open", flush=True)
+        time.sleep(3600)
+
+    producer.commit_transaction = halt
+
+
 def main() -> None:
     """Work until killed."""
+    if "--open-transaction" in sys.argv:
+        _stop_inside_transactions()
     log = described(sys.argv[1]).trace_log()
     worker = CopyingWorker(log)
     print("started", flush=True)
@@ -72,8 +89,6 @@ def main() -> None:
         published = worker.turn()
         if published:
             print(f"committed {published}", flush=True)
-            if "--hold" in sys.argv:
-                time.sleep(3600)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The two logs behind one face, for tests that hold for both and for processes that are killed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from seekwatch.collector.kafka_log import KafkaTraceLog
 from seekwatch.collector.kafka_outputs import KafkaOutputReader
 from seekwatch.core.records import Appender, Output, OutputReader, TraceLog
 
-QUICK = {
+QUICK: Mapping[str, Any] = {
     # A member that dies is noticed soon, and a group forms at once.
     "session_timeout_ms": 3000,
     "heartbeat_interval_ms": 200,
@@ -75,14 +75,24 @@ class EmbeddedWorld:
 class KafkaWorld:
     """Topics of their own on a broker; they are there already."""
 
-    def __init__(self, bootstrap: str, prefix: str, partitions: int) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        prefix: str,
+        partitions: int,
+        options: Mapping[str, Any] | None = None,
+        *,
+        commit_deadline: float = 20.0,
+    ) -> None:
         self._spec: dict[str, Any] = {
             "bootstrap": bootstrap,
             "prefix": prefix,
             "partitions": partitions,
+            "options": dict(options or {}),
         }
+        self.prefix = prefix
         self.partitions = partitions
-        self.settings = kafka_settings(bootstrap, prefix)
+        self.settings = kafka_settings(bootstrap, prefix, options, commit_deadline=commit_deadline)
 
     def appender(self) -> Appender:
         return KafkaAppender(self.settings)
@@ -99,7 +109,13 @@ class KafkaWorld:
         return json.dumps(self._spec)
 
 
-def kafka_settings(bootstrap: str, prefix: str) -> KafkaSettings:
+def kafka_settings(
+    bootstrap: str,
+    prefix: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    commit_deadline: float = 20.0,
+) -> KafkaSettings:
     """Return settings whose names begin with `prefix`."""
     return KafkaSettings(
         bootstrap_servers=bootstrap,
@@ -111,7 +127,8 @@ def kafka_settings(bootstrap: str, prefix: str) -> KafkaSettings:
             episodes=f"{prefix}-episodes",
             dead_letters=f"{prefix}-dead-letters",
         ),
-        options=QUICK,
+        options={**QUICK, **(options or {})},
+        commit_deadline=commit_deadline,
         transaction_timeout=3.0,
     )
 
@@ -121,4 +138,4 @@ def described(description: str) -> LogWorld:
     spec = json.loads(description)
     if "path" in spec:
         return EmbeddedWorld(Path(spec["path"]))
-    return KafkaWorld(spec["bootstrap"], spec["prefix"], spec["partitions"])
+    return KafkaWorld(spec["bootstrap"], spec["prefix"], spec["partitions"], spec["options"])

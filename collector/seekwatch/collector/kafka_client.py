@@ -54,6 +54,8 @@ _OURS: Final = frozenset(
 )
 """Options that our guarantees rest on; the others are the user's."""
 
+_SECURITY_PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
 _CODECS: Final = {
     "gzip": "has_gzip",
     "snappy": "has_snappy",
@@ -127,11 +129,31 @@ class KafkaSettings:
                 raise ConfigurationError(
                     f"kafka.options.{name}", value, "kafka-python has no option of this name"
                 )
+        self._check_security()
         # Without its codec a consumer would poll a topic for ever and find nothing.
         for codec, present in _CODECS.items():
             if not getattr(_codec, present)():
                 raise ConfigurationError(
                     "kafka", codec, "this codec is not installed; install `seekwatch[monitor]`"
+                )
+
+    def _check_security(self) -> None:
+        """Check what kafka-python takes silently, to speak in the clear."""
+        protocol = self.options.get("security_protocol", "PLAINTEXT")
+        if protocol not in _SECURITY_PROTOCOLS:
+            raise ConfigurationError(
+                "kafka.options.security_protocol",
+                protocol,
+                f"name one of {', '.join(_SECURITY_PROTOCOLS)}",
+            )
+        for prefix, needed in (("sasl_", "SASL"), ("ssl_", "SSL")):
+            idle = [name for name in self.options if name.startswith(prefix)]
+            if idle and needed not in protocol:
+                raise ConfigurationError(
+                    f"kafka.options.{idle[0]}",
+                    "given",
+                    f"it has no effect while security_protocol is {protocol}; set a protocol with"
+                    f" {needed}",
                 )
 
 
