@@ -14,6 +14,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from seekwatch.core.otlp.view import FLAG_HAS_REMOTE, FLAG_IS_REMOTE
+from seekwatch.core.records import LogRecord, Signal
 
 AttributeValue = (
     str | bool | int | float | bytes | Sequence["AttributeValue"] | Mapping[str, "AttributeValue"]
@@ -181,3 +182,32 @@ def logs_request(
     scoped.scope.name = scope
     scoped.log_records.extend(records)
     return request.SerializeToString()
+
+
+def log_record(
+    value: bytes,
+    *,
+    offset: int = 0,
+    partition: int = 0,
+    timestamp: int = START // 1_000_000,
+    key: str | None = None,
+    signal: Signal = Signal.TRACES,
+) -> LogRecord:
+    """Wrap an export request as the log would hand it out.
+
+    Args:
+        value: the request.
+        offset: where it stands.
+        partition: of the topic.
+        timestamp: milliseconds since the epoch, as the log stamped it.
+        key: trace id in hex.
+        signal: traces or logs.
+    """
+    return LogRecord(
+        signal=signal,
+        partition=partition,
+        offset=offset,
+        timestamp=timestamp,
+        key=None if key is None else key.encode(),
+        value=value,
+    )
