@@ -39,7 +39,7 @@ class PageSignal(StrEnum):
     NOINDEX = "noindex"
 
 
-EMPTY_CHARACTERS: Final = 20
+EMPTY_CHARACTERS: Final = 12
 """Visible characters below which a page says nothing."""
 SHORT_CHARACTERS: Final = 700
 """Visible characters below which a phrase can be the whole message of a page: walls and error

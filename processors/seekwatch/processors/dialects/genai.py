@@ -12,6 +12,7 @@ from seekwatch.processors.genai_content import Content, read_content
 from seekwatch.processors.generations import read_generation
 from seekwatch.processors.hosted_search import annotated_citations, hosted_searches
 from seekwatch.processors.messages import final_text, user_question
+from seekwatch.processors.structured_citations import read_citations
 from seekwatch.processors.tools import ToolCall, read_tool
 
 _ROLES: Final = {
@@ -91,6 +92,7 @@ def _read_run(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:
     if answer:
         facts.answer = _text(facts, names.ANSWER, answer, cleaner)
         facts.explicit_answer = True
+    facts.citations = read_citations(span, facts.answer, cleaner)
 
 
 def _read_texts(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:

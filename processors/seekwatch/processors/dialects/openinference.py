@@ -16,6 +16,7 @@ from seekwatch.processors.hosted_search import (
     response_messages,
 )
 from seekwatch.processors.messages import Message, final_text, user_question
+from seekwatch.processors.structured_citations import read_citations
 from seekwatch.processors.tools import ToolCall, query_argument, read_tool
 from seekwatch.processors.values import as_text, opened
 
@@ -84,6 +85,7 @@ def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     else:
         told = told_text(_content(span, names.OUTPUT_VALUE))
         facts.answer = _text(facts, names.OUTPUT_VALUE, told, cleaner)
+    facts.citations = read_citations(span, facts.answer, cleaner)
 
 
 def _read_model(facts: SpanFacts, cleaner: Cleaner) -> None:

@@ -7,7 +7,6 @@ from seekwatch.core.model import (
     Action,
     Adapter,
     CacheState,
-    Citation,
     Fetch,
     Hop,
     Page,
@@ -26,6 +25,7 @@ from seekwatch.processors.headers import read_validators
 from seekwatch.processors.messages import output_text
 from seekwatch.processors.moments import parse_moment
 from seekwatch.processors.pages import Body, page_reader
+from seekwatch.processors.structured_citations import read_citations
 from seekwatch.processors.values import as_count, as_list, as_mapping, as_text, open_json
 
 SCOPE: Final = "seekwatch.sdk"
@@ -40,7 +40,6 @@ _ROLES: Final = {
     names.KIND_TOOL: Role.TOOL,
 }
 _MAX_HOPS: Final = 50
-_MAX_CITATIONS: Final = 500
 
 
 class SeekwatchSdk:
@@ -95,37 +94,6 @@ def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     if facts.answer is None:
         facts.answer = _text(facts, names.OUTPUT_VALUE, cleaner)
     facts.citations = read_citations(span, facts.answer, cleaner)
-
-
-def read_citations(
-    span: SpanView, answer: Text | None, cleaner: Cleaner
-) -> tuple[Citation, ...] | None:
-    """Read `seekwatch.run.citations` of any span; offsets count in the answer as it was sent."""
-    raw = span.text(names.CITATIONS)
-    if raw is None:
-        return None
-    masked = answer is None or answer.value != span.text(answer.provenance.key)
-    found: list[Citation] = []
-    for item in as_list(open_json(raw))[:_MAX_CITATIONS]:
-        url = as_text(item) or as_text(as_mapping(item).get("url"))
-        if url is None:
-            continue
-        found.append(_citation(url, as_mapping(item), cleaner, offsets_hold=not masked))
-    return tuple(found)
-
-
-def _citation(
-    url: str, fields: dict[str, Any], cleaner: Cleaner, *, offsets_hold: bool
-) -> Citation:
-    start, end = as_count(fields.get("start")), as_count(fields.get("end"))
-    placed = offsets_hold and start is not None and end is not None and start <= end
-    return Citation(
-        url=cleaner.url(url),
-        title=cleaner.optional(as_text(fields.get("title")), 1_000),
-        quote=cleaner.optional(as_text(fields.get("quote")), 10_000),
-        start=start if placed else None,
-        end=end if placed else None,
-    )
 
 
 def _search(span: SpanView, cleaner: Cleaner) -> Search:
