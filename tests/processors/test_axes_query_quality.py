@@ -125,10 +125,12 @@ def test_a_year_that_the_agent_added_is_no_drop() -> None:
     assert judged("latest Rust release", "Rust latest release 2026").verdict is Verdict.GOOD
 
 
-def test_the_score_is_the_lower_of_both_ratios() -> None:
+def test_the_score_is_the_mean_of_key_terms_and_content_words() -> None:
     verdict = judged("Did Ada Lovelace move to Berlin in 1840 or 1841?", "Ada Lovelace Berlin 1840")
-    assert verdict.measures["constraint_preservation"] == pytest.approx(2 / 3)
-    assert verdict.score == pytest.approx(2 / 3)
+    measures = verdict.measures
+    assert measures["constraint_preservation"] == pytest.approx(2 / 3)
+    assert measures["entity_recall"] == 1.0
+    assert verdict.score == pytest.approx((2 / 3 + measures["content_recall"]) / 2)
 
 
 def test_policy_decides_how_much_must_be_kept() -> None:

@@ -3,8 +3,10 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -153,3 +155,35 @@ def test_the_revision_covers_exactly_what_scoring_imports() -> None:
 def test_the_revision_is_twelve_hex_digits() -> None:
     assert len(SCORER_REVISION) == 12
     assert int(SCORER_REVISION, 16) >= 0
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "axes.md"
+SECTIONS = {
+    Axis.QUERY_QUALITY: "Query quality",
+    Axis.SOURCE_FRESHNESS: "Source freshness",
+    Axis.SOURCE_DIVERSITY: "Source diversity",
+    Axis.CITATION_VALIDITY: "Citation validity",
+}
+
+
+@pytest.mark.parametrize("axis", list(Axis))
+def test_the_document_has_a_row_for_every_check(axis: Axis) -> None:
+    section = DOCUMENT.read_text().split(f"## {SECTIONS[axis]}\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)) == CHECK_NAMES[axis]
+
+
+def test_every_tag_is_in_the_documents_or_found_on_the_way() -> None:
+    text = DOCUMENT.read_text()
+    on_the_way = {
+        FailureTag.AUTH_LOOP,
+        FailureTag.CACHE_LEAK,
+        FailureTag.CHALLENGE_PAGE,
+        FailureTag.DESTRUCTIVE_ACTION,
+        FailureTag.FORBIDDEN_ACTION,
+        FailureTag.LIMIT_EXCEEDED,
+        FailureTag.REDIRECT_LOOP,
+        FailureTag.RETRY_AFTER_IGNORED,
+        FailureTag.RETRY_STORM,
+        FailureTag.UNNECESSARY_BROWSER,
+    }
+    assert {tag for tag in FailureTag if f"`{tag}`" in text} == set(FailureTag) - on_the_way

@@ -90,7 +90,9 @@ class DiversityPolicy(_Section):
         floor_factual, floor_synthesis: fewest distinct registrable domains among the cited
             sources, by class of question.
         domain_cap: most citations of one registrable domain; 0 is no cap.
-        near_duplicate: similarity (0 to 100, token set ratio) at which two pages count as one.
+        near_duplicate: share (0 to 100) of the shorter page's word 5-grams that another page must
+            hold for the two to count as one. Half finds cut, framed and reordered copies and has
+            merged no two different stories in what was measured.
         organisations: registrable domain to the organisation that it counts as.
         primary_domains: registrable domains that are primary sources beside the built-in kinds.
     """
@@ -98,7 +100,7 @@ class DiversityPolicy(_Section):
     floor_factual: Annotated[int, Field(ge=1)] = 2
     floor_synthesis: Annotated[int, Field(ge=1)] = 4
     domain_cap: Annotated[int, Field(ge=0)] = 2
-    near_duplicate: Annotated[float, Field(ge=0, le=100)] = 95.0
+    near_duplicate: Annotated[float, Field(ge=0, le=100)] = 50.0
     organisations: dict[str, str] = {}
     primary_domains: frozenset[str] = frozenset()
 

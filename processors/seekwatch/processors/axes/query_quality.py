@@ -30,8 +30,9 @@ _ENTITY_SHARE: Final = 0.5
 def judge(run: RunView) -> AxisVerdict:
     """Compare the question with the queries.
 
-    The score is the lower of constraint preservation and entity recall (each 0 to 1), or the share
-    of content words kept where the question has neither.
+    The score is the mean of two shares: the lower of constraint preservation and entity recall, and
+    content recall (each 0 to 1). Key terms tell best on split questions, content words on single
+    rewrites; the mean is the better of neither and good on both.
     """
     episode = run.episode
     asked = [search for search in episode.searches if search.query]
@@ -66,7 +67,7 @@ def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
         _breadth_check(breadth, content, kept_content, policy.minimum_content, spans),
     ]
     shares = [share for share in (preservation, recall) if share is not None]
-    score = min(shares) if shares else breadth
+    score = _mean(min(shares, default=None), breadth)
     deciding = [check for check in checks if check is not None]
     tags = [
         tag
@@ -97,6 +98,11 @@ def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
         f"{len(names) - len(lost_names)} of {len(names)} names",
         nothing=(Reason.NOT_APPLICABLE, "the question has nothing that a query could lose"),
     )
+
+
+def _mean(*shares: float | None) -> float | None:
+    known = [share for share in shares if share is not None]
+    return sum(known) / len(known) if known else None
 
 
 def free_entities(question: str, wanted: tuple[Constraint, ...]) -> list[Entity]:

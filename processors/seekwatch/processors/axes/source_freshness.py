@@ -13,7 +13,7 @@ from seekwatch.core.policy import FreshnessRule, Regime
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction
-from seekwatch.processors.ages import DAY, SourceAge, age_of, stale_cache
+from seekwatch.processors.ages import DAY, SourceAge, age_of, iso_day, stale_cache
 from seekwatch.processors.axes.joining import joined, unscorable_axis
 from seekwatch.processors.regimes import regime_from_name, regime_of_question
 from seekwatch.processors.run_view import RunView, Source
@@ -61,8 +61,13 @@ def regime_of(run: RunView) -> tuple[Regime | None, str]:
     if declared is not None:
         return declared, "agent"
     if run.episode.question:
-        return regime_of_question(run.episode.question), "question"
+        return regime_of_question(run.episode.question, _year(run.episode.as_of)), "question"
     return None, ""
+
+
+def _year(nanoseconds: int) -> int:
+    day = iso_day(nanoseconds)
+    return int(day[:4]) if day[:4].isdigit() else 1970
 
 
 def _floor(run: RunView, regime: Regime) -> float | None:

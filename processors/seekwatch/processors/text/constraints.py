@@ -321,7 +321,12 @@ class _Finder:
             value = ordinal_value(match)
             rest = self._lower[match.end() :]
             # "Who was born first, A or B" compares; it does not ask for the first of anything.
-            if value == 1 and match["word"] and " or " in rest and _COMPARED_FIRST.match(rest):
+            if (
+                value == 1
+                and match["word"]
+                and " or " in self._lower
+                and _COMPARED_FIRST.match(rest)
+            ):
                 continue
             made = self._make(Kind.ORDINAL, match.start(), match.end(), str(value))
             self._add(Kind.ORDINAL, match.start(), match.end(), made)
