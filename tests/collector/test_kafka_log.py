@@ -17,6 +17,7 @@ from seekwatch.collector.kafka_client import (
     consumer,
 )
 from seekwatch.collector.kafka_log import KafkaTraceLog
+from seekwatch.collector.kafka_outputs import KafkaOutputReader
 from seekwatch.collector.kafka_topics import create_topics
 from seekwatch.core.errors import FencedError, PermanentError, RetryableError
 from seekwatch.core.records import NewRecord, Output, OutputRecord, Signal, StoredOutput
@@ -367,7 +368,12 @@ def reset_offsets(settings: KafkaSettings, partition: int) -> None:
     client.close()
 
 
-def test_a_log_without_a_broker_is_retryable() -> None:
-    settings = KafkaSettings(bootstrap_servers="127.0.0.1:1", options={"bootstrap_timeout_ms": 500})
-    with pytest.raises(RetryableError):
-        KafkaTraceLog(settings, hold=3600)
+def test_a_log_without_a_broker_is_retryable_and_leaves_no_thread_behind() -> None:
+    settings = KafkaSettings(bootstrap_servers="127.0.0.1:1", options={"bootstrap_timeout_ms": 300})
+    before = threading.active_count()
+    for _ in range(2):
+        with pytest.raises(RetryableError):
+            KafkaTraceLog(settings, hold=3600)
+        with pytest.raises(RetryableError):
+            KafkaOutputReader(settings, [Output.SCORES])
+    assert threading.active_count() == before

@@ -254,8 +254,36 @@ def _made(kind: Any, settings: KafkaSettings, ours: Mapping[str, Any]) -> Any:
     known = kind.DEFAULT_CONFIG
     chosen = {**_DEFAULTS, **ours, **settings.options}
     options = {name: value for name, value in chosen.items() if name in known}
+    network = _Network(options.get("kafka_client", _compat.KafkaNetClient))
+    options |= {"bootstrap_servers": settings.bootstrap_servers, "kafka_client": network}
     with kafka_errors(f"connecting to {settings.bootstrap_servers}"):
         try:
-            return kind(bootstrap_servers=settings.bootstrap_servers, **options)
+            return kind(**options)
         except (_errors.KafkaConfigurationError, AssertionError, TypeError, ValueError) as error:
+            network.close()
             raise ConfigurationError("kafka.options", dict(settings.options), str(error)) from error
+        except BaseException:
+            network.close()
+            raise
+
+
+class _Network:
+    """Remembers the connections that a client makes, to close them when it cannot be made.
+
+    A constructor of kafka-python that fails leaves its thread and its connections behind, one more
+    at each attempt while the brokers are away.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._made: list[Any] = []
+
+    def __call__(self, **configuration: Any) -> Any:
+        """Make what the client asks for."""
+        self._made.append(self._kind(**configuration))
+        return self._made[-1]
+
+    def close(self) -> None:
+        """End what was made."""
+        for network in self._made:
+            network.close()
