@@ -455,3 +455,98 @@ def test_requests_to_our_own_collector_are_not_seen(sink: HttpSink) -> None:
     httpx.post(f"{sink.url}/v1/traces", content=b"")
     assert flush()
     assert sink.of_kind("TOOL") == []
+
+
+class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A transport of the user's own that tries again below the client."""
+
+    def __init__(self) -> None:
+        self._inner = httpx.HTTPTransport()
+        self._async_inner = httpx.AsyncHTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = self._inner.handle_request(request)
+        if response.status_code == 503:
+            response.read()
+            response = self._inner.handle_request(request)
+        return response
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._async_inner.handle_async_request(request)
+        if response.status_code == 503:
+            await response.aread()
+            response = await self._async_inner.handle_async_request(request)
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+    async def aclose(self) -> None:
+        await self._async_inner.aclose()
+
+
+def check_retry(sink: HttpSink) -> None:
+    first, second = sorted(
+        sink.of_kind("TOOL"), key=lambda span: span.attributes["seekwatch.fetch.attempt"]
+    )
+    assert first.attributes["http.response.status_code"] == 503
+    assert first.attributes["http.response.header.retry-after"] == ["1"]
+    assert first.attributes["error.type"] == "503"
+    assert second.attributes["http.response.status_code"] == 200
+    assert first.parent_id == second.parent_id == sink.one("AGENT").span_id
+    stock = sorted(
+        (span for span in sink.spans if span.name == "GET"), key=lambda span: span.start_ns
+    )
+    for ours, theirs in zip((first, second), stock, strict=True):
+        assert ours.attributes["http.client.request.duration"] == pytest.approx(
+            (theirs.end_ns - theirs.start_ns) / 1e9, rel=0.5, abs=0.005
+        )
+
+
+def test_a_retry_inside_a_transport_is_an_attempt_of_its_own(web: LocalWeb, sink: HttpSink) -> None:
+    with agent_run("q"), httpx.Client(transport=Retrying()) as client:
+        assert client.get(f"{web.url}/flaky?key=2").status_code == 200
+    assert flush()
+    check_retry(sink)
+
+
+def test_an_async_retry_inside_a_transport_is_too(web: LocalWeb, sink: HttpSink) -> None:
+    async def fetch() -> None:
+        with agent_run("q"):
+            async with httpx.AsyncClient(transport=Retrying()) as client:
+                assert (await client.get(f"{web.url}/flaky?key=3")).status_code == 200
+
+    asyncio.run(fetch())
+    assert flush()
+    check_retry(sink)
+
+
+class Revalidating(httpx.BaseTransport):
+    """A cache below the client that asks whether its copy still holds."""
+
+    def __init__(self) -> None:
+        self._inner = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.headers["If-None-Match"] = '"v1"'
+        answer = self._inner.handle_request(request)
+        answer.read()
+        assert answer.status_code == 304
+        return httpx.Response(200, html=PAGE, extensions={"from_cache": True})
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_a_caches_revalidation_is_an_attempt_of_its_own(web: LocalWeb, sink: HttpSink) -> None:
+    with agent_run("q"), httpx.Client(transport=Revalidating()) as client:
+        client.get(f"{web.url}/validated")
+    assert flush()
+    asked, answered = sorted(
+        sink.of_kind("TOOL"), key=lambda span: span.attributes["seekwatch.fetch.attempt"]
+    )
+    assert asked.attributes["http.response.status_code"] == 304
+    assert asked.attributes["http.request.header.if-none-match"] == ['"v1"']
+    assert asked.attributes["seekwatch.fetch.adapter"] == "fetch"
+    assert answered.attributes["http.response.status_code"] == 200
+    assert answered.attributes["seekwatch.fetch.adapter"] == "cache"

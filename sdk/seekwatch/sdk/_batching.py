@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from opentelemetry.context import Context, attach, detach, get_current, set_value
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
@@ -57,8 +57,7 @@ def _positive(name: str, default: int) -> int:
     return default
 
 
-@dataclass(frozen=True, slots=True)
-class EndedSpan:
+class EndedSpan(NamedTuple):
     """A span on its way out."""
 
     span: ReadableSpan

@@ -10,8 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ._guard import failed, guard
 
@@ -22,8 +21,7 @@ GATHER_SECONDS: Final = 0.01
 agent's thread more than the job itself, in lost turns of the interpreter lock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One span to finish."""
 
     finish: Callable[[], None]

@@ -8,7 +8,7 @@ import time
 from typing import Any, Final, Literal
 
 import httpx
-from opentelemetry.context import get_value
+from opentelemetry.context import Context, get_value
 from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
 from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
 
@@ -17,6 +17,7 @@ from seekwatch.core import attributes
 from . import _llm_calls
 from ._body import Capture
 from ._context import attach, detach
+from ._exchanges import Exchange
 from ._finisher import Job
 from ._guard import guarded
 from ._http_spans import Ended, abandon_call, finish_call
@@ -27,27 +28,8 @@ from ._tee import tee
 
 Kind = Literal["fetch", "search", "llm"]
 
+_READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _OTLP_PATHS: Final = ("/v1/traces", "/v1/metrics", "/v1/logs")
-
-
-class Exchange:
-    """One request and its answer on the way to the call's result."""
-
-    __slots__ = ("location", "seconds", "started", "status", "url")
-
-    def __init__(self, url: httpx.URL) -> None:
-        self.url = url
-        self.status: int | None = None
-        self.location: str | None = None
-        self.started = time.perf_counter()
-        self.seconds = 0.0
-
-    def ended(self, response: httpx.Response | None) -> None:
-        """Note the answer; None when there was none."""
-        self.seconds = time.perf_counter() - self.started
-        if response is not None:
-            self.status = response.status_code
-            self.location = response.headers.get("location")
 
 
 class HttpCall:
@@ -61,6 +43,7 @@ class HttpCall:
         "exchanges",
         "kind",
         "outer",
+        "parent",
         "request",
         "runtime",
         "started_ns",
@@ -85,6 +68,8 @@ class HttpCall:
         self.exchanges: list[Exchange] = []
         self.outer: Span | None = None
         """The RETRIEVER or LLM span; None for a plain fetch."""
+        self.parent: Context | None = None
+        """The context that the TOOL span was started in."""
         self.wire: Span | None = None
         """The TOOL span; None for a model call."""
         self._ended = False
@@ -108,6 +93,7 @@ class HttpCall:
                 },
             )
             context = set_span_in_context(self.outer, context)
+        self.parent = context
         if self.kind != "llm":
             tool = "search" if self.kind == "search" else "fetch"
             self.wire = tracer.start_span(
@@ -123,6 +109,13 @@ class HttpCall:
             )
             context = set_span_in_context(self.wire, context)
         self._token = attach(context)
+
+    @property
+    def action(self) -> str:
+        """What the call does to the other side, as far as its method tells."""
+        if self.request.method in _READ_METHODS or self.kind == "search":
+            return "read"
+        return "destructive" if self.request.method == "DELETE" else "write"
 
     def exchange(self, request: httpx.Request) -> Exchange:
         """Begin one request inside the call."""

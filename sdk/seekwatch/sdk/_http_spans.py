@@ -14,12 +14,13 @@ from . import _body, _llm_calls, _search_results
 from ._batching import end_with_clean_keys
 from ._body import Body, Capture
 from ._documents import document_attributes
+from ._headers import request_headers, response_headers
+from ._hidden_attempts import emit_hidden_attempts
 from ._runtime import Masked, Runtime
 
 if TYPE_CHECKING:
     from ._http_call import HttpCall
 
-_READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
 
@@ -83,6 +84,7 @@ def finish_call(ended: Ended) -> None:
         else:
             read = _llm_calls.read_call(call, ended.response, body, _request_body(call.request))
     if call.wire is not None:
+        emit_hidden_attempts(call)
         unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
         _end(call.runtime, call.wire, _wire_attributes(ended, body, carry_body=unread), ended)
     if call.outer is not None:
@@ -150,7 +152,7 @@ def _exchange_attributes(ended: Ended) -> dict[str, Any]:
         found[attributes.HTTP_STATUS] = ended.status
     if call.exchanges:
         # The sum over the hops is what the stock metric adds up for the same call.
-        found[attributes.HTTP_DURATION] = sum(each.seconds for each in call.exchanges)
+        found[attributes.HTTP_DURATION] = sum(each.own_seconds for each in call.exchanges)
     return found
 
 
@@ -160,26 +162,15 @@ def _wire_attributes(ended: Ended, body: Body, *, carry_body: bool) -> dict[str,
     method, url = call.request.method, values[attributes.URL_FULL]
     if call.wire is not None:
         trace_id = call.wire.get_span_context().trace_id
-        attempt = call.runtime.attempts.next(trace_id, method, url)
-        values[attributes.FETCH_ATTEMPT] = attempt
-        if attempt > 1:
-            values[attributes.HTTP_RESEND_COUNT] = attempt - 1
-    values[attributes.FETCH_ACTION] = _action(call)
+        values |= call.runtime.attempts.attributes(trace_id, method, url)
+    values[attributes.FETCH_ACTION] = call.action
     values[attributes.FETCH_ADAPTER] = "search" if call.kind == "search" else "fetch"
-    for name in attributes.REQUEST_HEADERS:
-        if name in call.request.headers:
-            values[attributes.REQUEST_HEADER + name] = call.request.headers.get_list(name)
+    values |= request_headers(call.request)
     values |= _hops(ended)
     if ended.response is not None:
         values |= _response_attributes(ended, ended.response)
         values |= _carried(ended, ended.response, body, carry_body=carry_body)
     return values
-
-
-def _action(call: "HttpCall") -> str:
-    if call.request.method in _READ_METHODS or call.kind == "search":
-        return "read"
-    return "destructive" if call.request.method == "DELETE" else "write"
 
 
 def _hops(ended: Ended) -> dict[str, Any]:
@@ -210,9 +201,7 @@ def _response_attributes(ended: Ended, response: httpx.Response) -> dict[str, An
     }
     if ended.call.kind == "fetch":
         values[attributes.SOURCE_URL] = final
-    for name in attributes.RESPONSE_HEADERS:
-        if name in response.headers:
-            values[attributes.RESPONSE_HEADER + name] = response.headers.get_list(name)
+    values |= response_headers(response.headers)
     content_type = response.headers.get("content-type")
     if content_type:
         values[attributes.CONTENT_TYPE] = content_type

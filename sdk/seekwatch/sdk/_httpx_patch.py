@@ -3,7 +3,8 @@
 At the level of the client a call is seen whatever answers it: a custom or mounted transport, a
 cache, a mock. The stock instrumentation wraps two transport classes and sees none of these.
 `send` is one fetch of the agent; `_send_single_request` is each request and answer inside it
-(redirect hops, authentication rounds).
+(redirect hops, authentication rounds). httpx's own transports are wrapped only to note trips over
+the wire that a transport above them makes and keeps to itself (retries, revalidations).
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, Final, cast
 
 import httpx
 
+from ._exchanges import Wire
 from ._http_call import HttpCall, begin
 
 _call_of_context: ContextVar[HttpCall | None] = ContextVar("seekwatch_http_call", default=None)
@@ -24,6 +26,8 @@ def install() -> Callable[[], None]:
         (httpx.Client, "_send_single_request", _single),
         (httpx.AsyncClient, "send", _async_send),
         (httpx.AsyncClient, "_send_single_request", _async_single),
+        (httpx.HTTPTransport, "handle_request", _wire),
+        (httpx.AsyncHTTPTransport, "handle_async_request", _async_wire),
     )
     undo = [_wrap(owner, name, wrap) for owner, name, wrap in wrapped]
 
@@ -130,3 +134,46 @@ def _async_single(original: Callable[..., Any]) -> Callable[..., Any]:
         return response
 
     return single
+
+
+def _begin_wire(request: httpx.Request) -> Wire | None:
+    call = _call_of_context.get()
+    if call is None or not call.exchanges:
+        return None
+    wire = Wire(request)
+    call.exchanges[-1].wires.append(wire)
+    return wire
+
+
+def _wire(original: Callable[..., Any]) -> Callable[..., Any]:
+    def handle_request(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        wire = _begin_wire(request)
+        if wire is None:
+            return cast("httpx.Response", original(self, request))
+        try:
+            response: httpx.Response = original(self, request)
+        except BaseException as error:
+            wire.ended(None, error)
+            raise
+        wire.ended(response)
+        return response
+
+    return handle_request
+
+
+def _async_wire(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def handle_async_request(
+        self: httpx.AsyncHTTPTransport, request: httpx.Request
+    ) -> httpx.Response:
+        wire = _begin_wire(request)
+        if wire is None:
+            return cast("httpx.Response", await original(self, request))
+        try:
+            response: httpx.Response = await original(self, request)
+        except BaseException as error:
+            wire.ended(None, error)
+            raise
+        wire.ended(response)
+        return response
+
+    return handle_async_request

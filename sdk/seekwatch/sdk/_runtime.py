@@ -44,6 +44,14 @@ class Attempts:
                 self._counts.popitem(last=False)
         return count
 
+    def attributes(self, trace_id: int, method: str, url: str) -> dict[str, int]:
+        """Count an attempt and return the attributes that say so."""
+        ordinal = self.next(trace_id, method, url)
+        found = {attributes.FETCH_ATTEMPT: ordinal}
+        if ordinal > 1:
+            found[attributes.HTTP_RESEND_COUNT] = ordinal - 1
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Masked:
