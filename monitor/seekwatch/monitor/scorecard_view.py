@@ -12,6 +12,8 @@ from rich.text import Text
 from seekwatch.core.scorecard import Axis, AxisVerdict, Outcome, Scorecard
 from seekwatch.core.verdicts import Verdict
 
+from .terminal_text import plain
+
 TITLES: Final = {
     Axis.QUERY_QUALITY: "query",
     Axis.SOURCE_FRESHNESS: "freshness",
@@ -50,8 +52,8 @@ def line(card: Scorecard, width: int, *, revision: int = 1) -> RenderableType:
     """Return a run in one line; where an axis is bad, why, and the trace to look up."""
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(f"{_clock(card.end):<{_TIME}}  ", style="dim")
-    text.append(f"{_cut(card.agent, _AGENT):<{_AGENT}} ")
-    outcome = _cut(str(card.outcome), _OUTCOME)
+    text.append(f"{plain(card.agent, _AGENT):<{_AGENT}} ")
+    outcome = plain(str(card.outcome), _OUTCOME)
     text.append(f"{outcome:<{_OUTCOME}} ", style=_OUTCOME_STYLES.get(card.outcome, "yellow"))
     for verdict in card.axes:
         text.append_text(_cell(verdict))
@@ -77,36 +79,36 @@ def ranking(cards: Iterable[Scorecard], axis: Axis | None) -> RenderableType:
             Text.assemble(
                 (f"{number:>2}. ", "bold"),
                 _mark(shown),
-                f" {TITLES[shown.axis]}  {_cut(card.agent, 30)}, {card.outcome}  ",
+                f" {TITLES[shown.axis]}  {plain(card.agent, 30)}, {card.outcome}  ",
                 (card.trace, "dim"),
             )
         )
         if card.question:
-            parts.append(Text(f"    “{_cut(card.question, 120)}”", style="italic"))
-        parts.append(Padding(Text(shown.evidence), (0, 0, 0, 4), expand=False))
+            parts.append(Text(f"    “{plain(card.question, 120)}”", style="italic"))
+        parts.append(Padding(Text(plain(shown.evidence)), (0, 0, 0, 4), expand=False))
     return Group(*parts)
 
 
 def details(card: Scorecard) -> RenderableType:
     """Return everything that a person asks of one run: question, axes, checks, work, cost."""
     head = Text.assemble(
-        (card.agent, "bold"),
+        (plain(card.agent), "bold"),
         "  ",
         (str(card.outcome), _OUTCOME_STYLES.get(card.outcome, "yellow")),
-        (f"  {card.outcome_evidence}", "dim"),
+        (f"  {plain(card.outcome_evidence)}", "dim"),
     )
     parts: list[RenderableType] = [head]
     if card.question:
-        parts.append(Text(f"  “{_cut(card.question, 200)}”", style="italic"))
+        parts.append(Text(f"  “{plain(card.question, 200)}”", style="italic"))
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for verdict in card.axes:
-        grid.add_row(f"  {TITLES[verdict.axis]}", _mark(verdict), verdict.evidence)
+        grid.add_row(f"  {TITLES[verdict.axis]}", _mark(verdict), Text(plain(verdict.evidence)))
         for check in verdict.checks:
             if check.verdict is Verdict.BAD:
-                grid.add_row("", "", Text(f"{check.name}: {check.evidence}", style="dim"))
+                grid.add_row("", "", Text(plain(f"{check.name}: {check.evidence}"), style="dim"))
     parts.append(grid)
     if card.tags:
         parts.append(Text("  tags       " + ", ".join(map(str, card.tags)), style="red"))
@@ -138,7 +140,7 @@ def _mark(verdict: AxisVerdict) -> Text:
 
 
 def _reason(verdict: AxisVerdict) -> RenderableType:
-    text = Text.assemble((f"✗ {TITLES[verdict.axis]}: ", "red"), _cut(verdict.evidence, 400))
+    text = Text.assemble((f"✗ {TITLES[verdict.axis]}: ", "red"), plain(verdict.evidence, 400))
     return Padding(text, (0, 0, 0, len(_INDENT)), expand=False)
 
 
@@ -155,14 +157,8 @@ def _dollars(card: Scorecard) -> str:
 
 
 def _lane(card: Scorecard) -> str:
-    return "" if card.lane == "live" else card.lane
+    return "" if card.lane == "live" else plain(card.lane)
 
 
 def _revision(revision: int) -> str:
     return "" if revision == 1 else f"revision {revision}"
-
-
-def _cut(text: str, width: int) -> str:
-    """Shorten and make harmless: what a span says must not move the cursor."""
-    plain = "".join(c if c.isprintable() else " " for c in text)
-    return plain if len(plain) <= width else plain[: width - 1] + "…"

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from seekwatch.monitor.terminal_text import plain
+
 from .findings import Finding, Status
 
 _MARKS: Final = {
@@ -21,10 +23,12 @@ def show(findings: Sequence[Finding], console: Console) -> None:
     """Print findings and a closing line."""
     for finding in findings:
         mark, style = _MARKS[finding.status]
-        head = Text.assemble((f"{mark} ", style), (f"{finding.subject}: ", "bold"), finding.what)
+        head = Text.assemble(
+            (f"{mark} ", style), (f"{plain(finding.subject)}: ", "bold"), plain(finding.what)
+        )
         console.print(head)
         if finding.next_step:
-            console.print(_indented(Text(f"→ {finding.next_step}", style="cyan")))
+            console.print(_indented(Text(f"→ {plain(finding.next_step)}", style="cyan")))
     number = sum(finding.is_wrong for finding in findings)
     console.print()
     if number:
