@@ -38,18 +38,18 @@ _KEY_ENDINGS: Final = (
 _QUERY_ENDINGS: Final = (b"code", b"auth", b"session", b"sessionid")
 """The same for names that are secret in a URL's query alone."""
 
-_VALUE_TAG: Final = b"\x12"
-"""What follows the key of an attribute on the wire: field 2, the value."""
-
 _SUSPECT_AUTHORITY: Final = re.compile(rb"://[^/?#\s]*[@\[\x80-\xff]")
 """User and password in a URL, or an authority that `urlsplit` may refuse."""
 
 
-def _needles() -> tuple[bytes, ...]:
-    keys = tuple(
-        ending + follower for ending in _KEY_ENDINGS for follower in (b"=", _VALUE_TAG, b'"')
-    )
-    return keys + tuple(ending + b"=" for ending in _QUERY_ENDINGS)
+def _secret_name() -> re.Pattern[bytes]:
+    """Return what finds a telling name by what follows it, which is rarer than its letters.
+
+    That is `=` in a URL, a quote in JSON, and the tag of field 2 behind the key of an attribute.
+    """
+    names = [rb"(?<=%s[\"=\x12])" % ending for ending in _KEY_ENDINGS]
+    names += [rb"(?<=%s=)" % ending for ending in _QUERY_ENDINGS]
+    return re.compile(rb"(?i)[\"=\x12](?:%s)" % b"|".join(names))
 
 
 def _token_search(pattern: str) -> tuple[bytes, re.Pattern[bytes]]:
@@ -60,7 +60,7 @@ def _token_search(pattern: str) -> tuple[bytes, re.Pattern[bytes]]:
     return begin.group().encode() if begin else b"", searched
 
 
-_NEEDLES: Final = _needles()
+_SECRET_NAME: Final = _secret_name()
 _TOKENS: Final = tuple(_token_search(pattern) for pattern in TOKEN_PATTERNS)
 
 
@@ -120,8 +120,7 @@ class SpanRedaction:
             return True
         if b"://" in raw and _SUSPECT_AUTHORITY.search(raw):
             return True
-        lower = raw.lower()
-        return any(needle in lower for needle in _NEEDLES)
+        return _SECRET_NAME.search(raw) is not None
 
     def _rewritten(self, raw: bytes, kind: Any, rewrite: Callable[[Any], None]) -> bytes:
         if not self.is_suspect(raw):
