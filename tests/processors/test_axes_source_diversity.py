@@ -79,6 +79,22 @@ def test_a_question_about_a_site_may_rest_on_it(question: str) -> None:
     assert verdict.notes["about"] == "wikipedia.org"
 
 
+@pytest.mark.parametrize(
+    ("question", "url"),
+    [
+        ("What time does the tram leave?", "https://time.com/"),
+        ("Is python fun?", "https://python.org/"),
+    ],
+)
+def test_a_common_word_names_no_site(question: str, url: str) -> None:
+    assert judged(url, f"{url}2", question=question).tags == ("monoculture",)
+
+
+def test_a_name_inside_the_question_names_its_site() -> None:
+    verdict = judged("https://docs.python.org/3/", question="Which release of Python added match?")
+    assert (verdict.verdict, verdict.notes["about"]) == (Verdict.GOOD, "python.org")
+
+
 def test_domains_of_one_organisation_count_once() -> None:
     policy = Policy(diversity=DiversityPolicy(organisations={"b.com": "a.com"}))
     verdict = judged("https://a.com/1", "https://b.com/1", policy=policy)

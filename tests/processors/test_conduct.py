@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from seekwatch.core.evidence import Evidence, Forbidden, TruthRecord
+from seekwatch.core.evidence import Evidence, ExpectedFact, Forbidden, TruthRecord
 from seekwatch.core.model import Action, Adapter, Fetch, Hop, Limits, RunContext, Validators
 from seekwatch.core.policy import ConductPolicy, Policy, Prohibition
 from seekwatch.core.redaction import Redactor
@@ -205,6 +205,17 @@ def test_a_broken_limit_is_found(limits: Limits, found: bool) -> None:
 
 def test_an_unknown_cost_breaks_no_budget() -> None:
     assert tags(limits=Limits(budget=0.0), cost=None) == set()
+
+
+@pytest.mark.parametrize(("fact", "found"), [("4.2", True), ("9.9", False)])
+def test_a_browser_for_facts_that_a_fetch_had_brought_is_unnecessary(
+    fact: str, found: bool
+) -> None:
+    truth = TruthRecord(case="c", facts=(ExpectedFact(name="version", values=(fact,)),))
+    cheap = fetch(1, html=pages.article("Zephyr 4.2 is stable."))
+    browser = fetch(2, at=1, adapter=Adapter.BROWSER, url="https://other.com/")
+    assert ("unnecessary-browser" in tags(cheap, browser, truth=truth)) is found
+    assert "unnecessary-browser" not in tags(cheap, browser)
 
 
 def test_findings_come_in_the_order_of_the_closed_list() -> None:

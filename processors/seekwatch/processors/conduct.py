@@ -15,8 +15,9 @@ from seekwatch.core.model import Action, Adapter, Fetch, Limits
 from seekwatch.core.tags import FailureTag
 from seekwatch.processors.escalation import LADDER, escalations
 from seekwatch.processors.page_kinds import PageKind, kind_of_fetch
-from seekwatch.processors.run_view import RunView, is_success
+from seekwatch.processors.run_view import MAX_TEXT, RunView, is_success
 from seekwatch.processors.text.fold import shortened
+from seekwatch.processors.truth import states
 from seekwatch.processors.urls import host_of, site_of, url_key
 from seekwatch.processors.work import requests, retries
 
@@ -83,6 +84,7 @@ def _findings(run: RunView, cost: float | None) -> Iterable[Conduct]:
             yield _finding(FailureTag.REDIRECT_LOOP, "redirects visit one address twice", fetch)
         if kind_of_fetch(fetch) is PageKind.CHALLENGE:
             yield _finding(FailureTag.CHALLENGE_PAGE, "answered with a bot challenge", fetch)
+    yield from _unnecessary_browsers(run, fetches)
     yield from _limits(run, cost)
 
 
@@ -208,6 +210,22 @@ def loops(fetch: Fetch) -> bool:
     if fetch.final_url is not None and not is_success(fetch):
         visited.append(fetch.final_url)
     return len(set(visited)) < len(visited) or "redirect" in (fetch.error or "").lower()
+
+
+def _unnecessary_browsers(run: RunView, fetches: list[Fetch]) -> Iterable[Conduct]:
+    """A browser after a cheaper adapter had brought every required fact of the truth record."""
+    truth = run.evidence.truth
+    required = [fact for fact in truth.facts if fact.required] if truth is not None else []
+    if not required:
+        return
+    cheap = ""
+    for fetch in fetches:
+        if LADDER[fetch.adapter] < LADDER[Adapter.BROWSER]:
+            if is_success(fetch) and fetch.page is not None:
+                cheap += f"\n{(fetch.page.text or '')[:MAX_TEXT]}"
+        elif cheap and all(states(fact, cheap) for fact in required):
+            what = f"{fetch.adapter} used after a cheaper adapter had brought every required fact"
+            yield _finding(FailureTag.UNNECESSARY_BROWSER, what, fetch)
 
 
 def _limits(run: RunView, cost: float | None) -> Iterable[Conduct]:

@@ -58,6 +58,9 @@ _PUBLIC_NAMES: Final = frozenset(
         "bis.org",
     ]
 )
+_COMMON_LABELS: Final = frozenset(
+    ("time", "today", "news", "nature", "science", "world", "people", "medium", "mirror", "sun")
+)
 _REGULATORY: Final = re.compile(
     r"\b(?:laws?|legal(?:ly|ity)?|illegal|legislation|regulations?|regulatory|regulated|"
     r"regulator|statutes?|directive|"
@@ -86,11 +89,18 @@ def is_regulatory(question: str) -> bool:
     return _REGULATORY.search(fold(question[:2_000])) is not None
 
 
-def speaks_for_itself(site: str, question: str) -> bool:
-    """Tell whether the question names the site's owner, which is then primary (nvidia.com)."""
-    name = site.split(".", 1)[0]
-    return (
-        len(name) >= 3
-        and re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", fold(question[:2_000]))
-        is not None
-    )
+def names_site(question: str, site: str) -> bool:
+    """Tell whether a question is about a site: it names the domain, or its first label as a name.
+
+    As a name: with a capital inside a sentence, or after a word that introduces a source. Common
+    words that are domains too (time.com) count only by their domain.
+    """
+    question = question[:2_000]
+    folded, label = fold(question), site.split(".", 1)[0]
+    if "." in site and re.search(rf"(?<![\w.-]){re.escape(site)}(?![\w-])", folded):
+        return True
+    if len(label) < 3 or label in _COMMON_LABELS or label not in folded:
+        return False
+    introduced = rf"(?:according to|on|from|via|per|does|at|site:) ?{re.escape(label)}(?!\w)"
+    capital = rf"(?<=\w )(?=[A-Z])(?i:{re.escape(label)})(?!\w)"
+    return bool(re.search(introduced, folded) or re.search(capital, question))

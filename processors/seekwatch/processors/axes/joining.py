@@ -13,6 +13,7 @@ from seekwatch.processors.text.fold import encodable, shortened
 EVIDENCE_LENGTH: Final = 200
 """Characters of an evidence line: one line of a terminal, or of a page to on-call."""
 
+_ORDER: Final = {tag: place for place, tag in enumerate(FailureTag)}
 _MAX_SPANS: Final = 20
 _MAX_QUOTED: Final = 4
 _MAX_CHECKS: Final = 120
@@ -95,8 +96,7 @@ def unscorable_axis(
 
 def ordered_tags(tags: Iterable[FailureTag]) -> tuple[FailureTag, ...]:
     """Each tag once, in the order of the closed list."""
-    wanted = set(tags)
-    return tuple(tag for tag in FailureTag if tag in wanted)
+    return tuple(sorted(set(tags), key=_ORDER.__getitem__))
 
 
 def quoted_list(spans: Iterable[str]) -> str:

@@ -128,6 +128,11 @@ def _looked_up(run: RunView, source: Source) -> Finding | None:
 def redirect_check(run: RunView, source: Source) -> Finding | None:
     """Did the address lead to another registrable domain? None where nothing redirected."""
     final, spans = _final_url(run, source)
+    looked = run.link_check(source)
+    if final is None and looked is not None and looked.state == "moved" and not source.fetches:
+        line = f"{looked.source} saw it move to another domain: {shortened(source.url, 110)}"
+        bad = Check.bad("redirect", line, subject=source.url)
+        return bad, FailureTag.CROSS_DOMAIN_REDIRECT
     if final is None or url_key(final) == source.key:
         return None
     here, there = source.site, site_of(final)

@@ -4,6 +4,7 @@ A question may be split over several queries, so constraints, names and content 
 for in all of them; single queries are reported, and fail only for having nothing to do with it.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from seekwatch.core.model import Search
@@ -161,8 +162,8 @@ def _entity_check(
 
 def _breadth_check(
     share: float | None,
-    content: list[str],
-    kept: list[str],
+    content: Sequence[str],
+    kept: Sequence[str],
     minimum: float,
     spans: tuple[str, ...],
 ) -> Check | None:
@@ -175,7 +176,7 @@ def _breadth_check(
 
 
 def _on_topic(
-    asked: list[Search], content: list[str], names: list[Entity], run: RunView
+    asked: list[Search], content: Sequence[str], names: list[Entity], run: RunView
 ) -> list[Check]:
     """One check per query of a split question: does it share anything with what is known?"""
     if len(asked) < 2 or not content:

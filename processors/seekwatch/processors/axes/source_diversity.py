@@ -4,7 +4,6 @@ Domains are registrable ones (Public Suffix List), organisations may own several
 count once, and a question about one site may rest on that site.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -16,8 +15,8 @@ from seekwatch.processors.axes.joining import joined, unscorable_axis
 from seekwatch.processors.duplicates import copies
 from seekwatch.processors.question_classes import QuestionClass, class_of_question
 from seekwatch.processors.run_view import RunView, Source
-from seekwatch.processors.source_kinds import is_primary_domain, is_regulatory, speaks_for_itself
-from seekwatch.processors.text.fold import fold, shortened
+from seekwatch.processors.source_kinds import is_primary_domain, is_regulatory, names_site
+from seekwatch.processors.text.fold import shortened
 
 CHECK_NAMES: Final = frozenset({"floor", "cap", "syndication", "primary"})
 """`floor`, `cap` and `primary` (regulatory questions only) decide; `syndication` is reported: a
@@ -79,16 +78,8 @@ def _organisation_counts(run: RunView, sources: Sequence[Source], basis: str) ->
 
 
 def _about_one(question: str, organisations: set[str]) -> str:
-    """The organisation that the question names (its domain, or the domain's first label)."""
-    folded = fold(question[:2_000])
-    for organisation in sorted(organisations):
-        label = organisation.split(".", 1)[0]
-        named = len(label) >= 3 and re.search(
-            rf"(?<![a-z0-9]){re.escape(label)}(?![a-z0-9])", folded
-        )
-        if named or (organisation and organisation in folded):
-            return organisation
-    return ""
+    """The organisation that the question is about, or empty."""
+    return next((name for name in sorted(organisations) if names_site(question, name)), "")
 
 
 def _floor_check(
@@ -151,7 +142,7 @@ def is_primary(run: RunView, source: Source) -> bool:
         site in run.policy.diversity.primary_domains
         or host in run.policy.diversity.primary_domains
         or is_primary_domain(host)
-        or (bool(site) and speaks_for_itself(site, run.episode.question or ""))
+        or (bool(site) and names_site(run.episode.question or "", site))
     )
 
 

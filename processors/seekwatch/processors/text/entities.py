@@ -160,4 +160,4 @@ def _east_asian(text: str) -> list[Entity]:
 def _entity(text: str, start: int, end: int) -> Entity:
     span = text[start:end].strip(" .,;:'-")
     stems = content_words(span.removesuffix("'s"))
-    return Entity(span, start, start + len(span) if span else end, tuple(stems))
+    return Entity(span, start, start + len(span) if span else end, stems)

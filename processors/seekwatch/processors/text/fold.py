@@ -19,7 +19,6 @@ _TYPOGRAPHY: Final = str.maketrans(
 )
 
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
-_SPACE: Final = re.compile(r"\s+")
 
 CJK: Final = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 """Han characters, for use inside a character class."""
@@ -50,7 +49,7 @@ def fold(text: str) -> str:
 
 def single_spaced(text: str) -> str:
     """Turn every run of white space into one space."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def encodable(text: str) -> str:

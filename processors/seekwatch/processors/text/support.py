@@ -5,6 +5,7 @@ stretch of a few sentences counts. A number of the claim that the page does not 
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -64,7 +65,7 @@ def _written(spelling: str, page: str) -> bool:
     return re.search(rf"(?<![\d.,]){re.escape(digits[0])}(?![\d]|[.,]\d)", page) is not None
 
 
-def _best_stretch(stems: list[str], page: str) -> float:
+def _best_stretch(stems: Sequence[str], page: str) -> float:
     """The largest share of stems that begin within one stretch of the page."""
     if not stems:
         return 0.0

@@ -6,6 +6,7 @@ searched as a string (`text/support.py`), never split.
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from seekwatch.processors.text.fold import CJK, HIRAGANA, KATAKANA, fold
@@ -54,12 +55,18 @@ def words(text: str) -> list[str]:
     return found
 
 
-def content_words(text: str) -> list[str]:
-    """Stems of the words that carry meaning, in order, each once."""
+@lru_cache(maxsize=512)
+def content_words(text: str) -> tuple[str, ...]:
+    """Stems of the words that carry meaning, in order, each once.
+
+    Remembered, because one claim is held against several pages and one question against several
+    queries.
+    """
     stems = dict.fromkeys(stem(word) for word in words(text) if word not in STOP_WORDS)
-    return [word for word in stems if word]
+    return tuple(word for word in stems if word)
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Cut possessives and the commonest English endings; other scripts pass unchanged."""
     if not word.isascii():
