@@ -12,6 +12,7 @@ from seekwatch.processors.values import as_list, as_mapping, as_text, first_text
 _MAX_MESSAGES: Final = 1_000
 _TEXT_TYPES: Final = frozenset({"text", "output_text", "input_text"})
 _CALL_TYPES: Final = frozenset({"tool_call", "function_call", "tool_use"})
+_RESULT_TYPES: Final = frozenset({"tool_call_response", "tool_result", "function_call_output"})
 _SERVER_CALL_TYPES: Final = frozenset({"server_tool_call", "server_tool_use", "web_search_call"})
 _SERVER_RESULT_TYPES: Final = frozenset(
     {"server_tool_call_response", "server_tool_result", "web_search_tool_result"}
@@ -25,6 +26,7 @@ class Message:
     Attributes:
         text: its text parts joined; None when it has none.
         tool_calls: parts that ask the agent to call a tool.
+        tool_results: parts that bring a tool's result back.
         server_calls: parts in which the provider itself called a tool, with the results that
             followed in the same message.
         annotations: structured citations (`url_citation` and the like) of the text.
@@ -33,6 +35,7 @@ class Message:
     role: str
     text: str | None = None
     tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tool_results: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     server_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     server_results: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     annotations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -62,6 +65,8 @@ def read_message(fields: dict[str, Any], role: str = "") -> Message:
         _read_part(part, message, texts)
     for call in as_list(fields.get("tool_calls")):
         message.tool_calls.append(as_mapping(call))
+    if message.role == "tool" and not message.tool_results:
+        message.tool_results.append({"id": fields.get("tool_call_id"), "response": content})
     message.annotations.extend(as_mapping(item) for item in as_list(fields.get("annotations")))
     joined = "".join(texts)
     message.text = joined if joined.strip() else None
@@ -81,6 +86,8 @@ def _read_part(part: Any, message: Message, texts: list[str]) -> None:
             texts.append(text)
     elif kind in _CALL_TYPES:
         message.tool_calls.append(fields)
+    elif kind in _RESULT_TYPES:
+        message.tool_results.append(fields)
     elif kind in _SERVER_CALL_TYPES:
         message.server_calls.append(fields)
     elif kind in _SERVER_RESULT_TYPES:

@@ -17,6 +17,7 @@ from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.cuts import Cut
 from seekwatch.processors.dialects.base import RUN_ROLES, Role, SpanFacts
 from seekwatch.processors.dialects.registry import UNKNOWN, read_span
+from seekwatch.processors.exchanges import add_exchanges
 from seekwatch.processors.fetches import merge_fetches
 from seekwatch.processors.model_calls import merge_generations
 from seekwatch.processors.roots import select_root
@@ -49,6 +50,7 @@ def normalise(cut: Cut, redactor: Redactor, lanes: LanePolicy) -> Episode | None
 def _episode(
     cut: Cut, facts: list[SpanFacts], undecodable: int, lanes: LanePolicy, cleaner: Cleaner
 ) -> Episode:
+    add_exchanges(facts, cleaner)
     tree = TraceTree(facts)
     root = select_root(tree)
     completeness = _completeness(cut, tree, root, undecodable)

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from seekwatch.core.model import Citation, Fetch, Generation, Provenance, RailResult, Search
 from seekwatch.core.otlp.view import STATUS_ERROR, LogView, SpanView
 from seekwatch.processors.cleaning import Cleaner
+from seekwatch.processors.messages import Message
 
 
 class Role(StrEnum):
@@ -59,6 +60,8 @@ class SpanFacts:
             has no place for them.
         searches, fetches, generations, rails: what the span did, with its own id and times.
         asked_for_tools: an LLM span whose output calls tools.
+        input_messages: what a model was sent, on an LLM span; tool calls whose own spans are
+            missing are read from there.
         authoritative: the span was made for this purpose and wins over retellings of the same
             work (our own spans).
         error: `error.type` or a word like it; never a message.
@@ -80,6 +83,7 @@ class SpanFacts:
     generations: list[Generation] = field(default_factory=list[Generation])
     rails: list[RailResult] = field(default_factory=list[RailResult])
     asked_for_tools: bool = False
+    input_messages: list[Message] = field(default_factory=list[Message])
     authoritative: bool = False
     error: str | None = None
     session: str | None = None

@@ -77,6 +77,7 @@ def _read_model(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:
     span = facts.view
     facts.generations.append(read_generation(span, cleaner))
     _read_texts(facts, content, cleaner)
+    facts.input_messages = content.input
     facts.asked_for_tools = any(message.tool_calls for message in content.output)
     facts.searches.extend(hosted_searches(span, content.output_key, content.output, cleaner))
     facts.citations = annotated_citations(content.output, cleaner)

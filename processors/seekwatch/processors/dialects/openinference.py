@@ -98,7 +98,8 @@ def _read_model(facts: SpanFacts, cleaner: Cleaner) -> None:
     if told is None and not facts.asked_for_tools:
         told = final_text(response)
     facts.answer = _text(facts, _OUTPUT_MESSAGES, told, cleaner)
-    asked = user_question(_flat_messages(span, _INPUT_MESSAGES))
+    facts.input_messages = _flat_messages(span, _INPUT_MESSAGES)
+    asked = user_question(facts.input_messages)
     facts.question = _text(facts, _INPUT_MESSAGES, asked, cleaner)
     facts.searches.extend(hosted_searches(span, names.OUTPUT_VALUE, response, cleaner))
     facts.citations = annotated_citations(response, cleaner)
@@ -216,16 +217,30 @@ def _flat_messages(span: SpanView, prefix: str) -> list[Message]:
         base = f"{prefix}.{index}.message."
         role = span.text(base + "role")
         text = _flat_text(span, base)
-        call = span.text(base + "tool_calls.0.tool_call.function.name") or span.text(
-            base + "function_call_name"
-        )
-        if role is None and text is None and call is None:
+        calls = _flat_calls(span, base)
+        if role is None and text is None and not calls:
             break
         message = Message(role=role or "", text=None if text == _REDACTED else text)
-        if call is not None:
-            message.tool_calls.append({"name": call})
+        message.tool_calls.extend(calls)
+        if role == "tool":
+            call_id = span.text(base + "tool_call_id")
+            message.tool_results.append({"id": call_id, "response": message.text})
         messages.append(message)
     return messages
+
+
+def _flat_calls(span: SpanView, base: str) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+    for index in range(_MAX_PARTS):
+        key = f"{base}tool_calls.{index}.tool_call."
+        name = span.text(key + "function.name")
+        if name is None:
+            break
+        arguments = span.text(key + "function.arguments")
+        calls.append({"id": span.text(key + "id"), "name": name, "arguments": arguments})
+    if not calls and (name := span.text(base + "function_call_name")) is not None:
+        calls.append({"name": name})
+    return calls
 
 
 def _flat_text(span: SpanView, base: str) -> str | None:
