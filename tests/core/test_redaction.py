@@ -52,7 +52,8 @@ def test_every_pattern_has_a_canary_here() -> None:
         ("https://a.example/?q=x&KEY=canary", f"https://a.example/?q=x&KEY={MASK}"),
         ("https://a.example/?X-Amz-Signature=canary", f"https://a.example/?X-Amz-Signature={MASK}"),
         ("https://a.example/?my.access_token=canary", f"https://a.example/?my.access_token={MASK}"),
-        ("https://[broken/canary", f"https://{MASK}"),
+        ("https://u:canary@[broken/", f"https://{MASK}"),
+        ("https://[broken/", "https://[broken/"),
         ("/relative?token=canary", f"/relative?token={MASK}"),
     ],
 )

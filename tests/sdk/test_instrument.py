@@ -304,7 +304,7 @@ def test_excluded_urls_are_excluded_for_us_too(
 
 
 def test_a_black_holed_collector_costs_nothing_and_shutdown_keeps_its_deadline(
-    web: LocalWeb,
+    web: LocalWeb, caplog: pytest.LogCaptureFixture
 ) -> None:
     with BlackHole() as hole:
         instrument("my-agent", endpoint=hole.url)
@@ -315,6 +315,7 @@ def test_a_black_holed_collector_costs_nothing_and_shutdown_keeps_its_deadline(
         uninstrument()
         took = time.monotonic() - began
     assert took < 5.5, f"shutdown took {took:.1f} s"
+    assert "not everything reached the collector" in caplog.text
 
 
 def test_a_refusing_collector_is_told_once_and_counted(

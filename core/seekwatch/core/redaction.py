@@ -131,6 +131,9 @@ class Redactor:
         return self.text(path + separator + _mask_query(query))
 
     def _url(self, value: str, *, drop_fragment: bool = False) -> str:
+        if "@" not in value and "=" not in value and not (drop_fragment and "#" in value):
+            # No userinfo and no parameter: most URLs, and parsing is what costs.
+            return value
         try:
             parts = urlsplit(value)
         except ValueError:

@@ -242,7 +242,8 @@ class BatchingProcessor(SpanProcessor):
         with guard("closing the exporter"):
             self._stage.shutdown()
         with self._changed:
-            self.dropped += len(self._queue)
+            # What waits, and what hangs in an export that was given up.
+            self.dropped += self._taken - self._exported
             self._queue.clear()
 
 

@@ -182,7 +182,7 @@ def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall
     url = request.url
     host, port, path, method = url.host, url.port, url.path, request.method
     authority = f"{host}:{port or (443 if url.scheme == 'https' else 80)}"
-    if authority in runtime.ignored_hosts or path.endswith(_OTLP_PATHS):
+    if authority in runtime.ignored_hosts or (method == "POST" and path.endswith(_OTLP_PATHS)):
         return None
     if runtime.excluded is not None and runtime.excluded(str(url)):
         return None

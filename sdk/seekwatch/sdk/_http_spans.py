@@ -64,7 +64,7 @@ def abandon_call(ended: Ended) -> None:
     for span in (call.wire, call.outer):
         if span is not None and span.is_recording():
             span.set_attribute(attributes.HTTP_METHOD, call.request.method)
-            span.set_attribute(attributes.URL_FULL, str(call.url))
+            span.set_attribute(attributes.URL_FULL, call.runtime.redactor.url(str(call.url)))
             if ended.status is not None:
                 span.set_attribute(attributes.HTTP_STATUS, ended.status)
             span.set_attribute(attributes.CONTENT_OMITTED, _body.QUEUE_FULL)

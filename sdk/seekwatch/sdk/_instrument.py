@@ -254,6 +254,9 @@ def uninstrument() -> None:
                 step(max(0.1, deadline - time.monotonic()))
         with guard("uninstrument"):
             installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
+        lost = {name: count for name, count in _counts(installation.runtime).items() if count}
+        if lost:
+            logger.warning("not everything reached the collector: %s", lost)
 
 
 def flush(timeout: float = 5.0) -> bool:
@@ -281,8 +284,10 @@ def flush(timeout: float = 5.0) -> bool:
 def statistics() -> dict[str, int]:
     """Return our own counts: bodies and spans dropped, spans refused by the collector."""
     runtime = current()
-    if runtime is None:
-        return {}
+    return {} if runtime is None else _counts(runtime)
+
+
+def _counts(runtime: Runtime) -> dict[str, int]:
     return {
         "bodies_dropped": runtime.finisher.dropped,
         "spans_dropped": sum(each.dropped for each in runtime.processors),
