@@ -37,12 +37,16 @@ def add_exchanges(facts: list[SpanFacts], cleaner: Cleaner) -> None:
         if fact.role is not Role.LLM:
             continue
         if asker is not None:
-            for call in _answered(fact.input_messages, done):
+            for call in _answered(_sent(fact), done):
                 _add(asker, fact, call, wire, cleaner)
         else:
             # What stands in the first call's messages was done in an earlier run.
-            done.update(_ids(fact.input_messages))
+            done.update(_ids(_sent(fact)))
         asker = fact
+
+
+def _sent(fact: SpanFacts) -> list[Message]:
+    return [] if fact.sent is None else fact.sent().messages
 
 
 def _answered(messages: list[Message], done: set[str]) -> list[ToolCall]:

@@ -2,14 +2,15 @@
 
 1.37 and later: two attributes, on the span or on one event named
 `gen_ai.client.inference.operation.details`. Before: one log record or span event per message, named
-after its role, and `gen_ai.choice` for what the model said.
+after its role, and `gen_ai.choice` for what the model said. Input and output are read apart: a
+call's input holds the whole conversation, and most often nobody needs it.
 """
 
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from seekwatch.core import attributes as names
-from seekwatch.core.otlp.view import Attributes, LogView, SpanView
+from seekwatch.core.otlp.view import LogView, SpanView
 from seekwatch.processors.messages import Message, read_message, read_messages
 from seekwatch.processors.values import as_mapping, opened
 
@@ -20,71 +21,66 @@ _ROLE_EVENTS: Final = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_CHOICE: Final = "gen_ai.choice"
+_CHOICE_EVENTS: Final = {"gen_ai.choice": "assistant"}
+_EVENT_FIELDS: Final = ("content", "message", "tool_calls", "role", "id")
 
 
 @dataclass(slots=True)
 class Content:
-    """The messages of one call and where they stood."""
+    """One side of a call and where it stood."""
 
-    input: list[Message] = field(default_factory=list[Message])
-    output: list[Message] = field(default_factory=list[Message])
-    input_key: str = names.INPUT_MESSAGES
-    output_key: str = names.OUTPUT_MESSAGES
+    messages: list[Message] = field(default_factory=list[Message])
+    key: str = ""
 
 
-def read_content(span: SpanView, logs: list[LogView]) -> Content:
-    """Find the messages of a span."""
-    content = Content()
-    _from_attributes(span, "", content)
-    for log in logs:
-        if content.input and content.output:
+def read_input(span: SpanView, logs: list[LogView]) -> Content:
+    """Find what was sent to the model or agent."""
+    return _read(span, logs, names.INPUT_MESSAGES, _ROLE_EVENTS)
+
+
+def read_output(span: SpanView, logs: list[LogView]) -> Content:
+    """Find what the model or agent said."""
+    return _read(span, logs, names.OUTPUT_MESSAGES, _CHOICE_EVENTS)
+
+
+def _read(span: SpanView, logs: list[LogView], key: str, events: dict[str, str]) -> Content:
+    if key in span:
+        content = Content(read_messages(span.get(key)), key)
+        if content.messages:
             return content
-        if log.event_name == DETAILS_EVENT:
-            _from_attributes(log, f"log:{DETAILS_EVENT}:", content)
-    if not content.input and not content.output:
-        _from_old_logs(logs, content)
-    if not content.input and not content.output:
-        _from_events(span, content)
+    for log in logs:
+        if log.event_name == DETAILS_EVENT and key in log:
+            return Content(read_messages(log.get(key)), f"log:{DETAILS_EVENT}:{key}")
+    content = Content(key=key)
+    for log in logs:
+        if log.event_name in events:
+            body = as_mapping(opened(log.body()))
+            content.messages.append(_message(body, events[log.event_name]))
+            content.key = f"log:{log.event_name}"
+    return content if content.messages else _from_events(span, key, events)
+
+
+def _from_events(span: SpanView, key: str, events: dict[str, str]) -> Content:
+    """Read span events; only spans without any other content have theirs decoded."""
+    content = Content(key=key)
+    for event in span.events():
+        if event.name == DETAILS_EVENT and key in event.attributes:
+            found = read_messages(event.attributes.get(key))
+            return Content(found, f"event:{DETAILS_EVENT}:{key}")
+        if event.name in events:
+            fields: dict[str, Any] = {
+                name: opened(event.attributes.get(name))
+                for name in _EVENT_FIELDS
+                if name in event.attributes
+            }
+            content.messages.append(_message(fields, events[event.name]))
+            content.key = f"event:{event.name}"
     return content
 
 
-def _from_attributes(source: Attributes, where: str, content: Content) -> None:
-    if not content.input and names.INPUT_MESSAGES in source:
-        content.input = read_messages(source.get(names.INPUT_MESSAGES))
-        content.input_key = where + names.INPUT_MESSAGES
-    if not content.output and names.OUTPUT_MESSAGES in source:
-        content.output = read_messages(source.get(names.OUTPUT_MESSAGES))
-        content.output_key = where + names.OUTPUT_MESSAGES
-
-
-def _from_old_logs(logs: list[LogView], content: Content) -> None:
-    for log in logs:
-        body = as_mapping(opened(log.body()))
-        if log.event_name in _ROLE_EVENTS or log.event_name == _CHOICE:
-            _add(log.event_name, body, f"log:{log.event_name}", content)
-
-
-def _from_events(span: SpanView, content: Content) -> None:
-    """Read span events; only spans without any other content have theirs decoded."""
-    for event in span.events():
-        if event.name == DETAILS_EVENT:
-            _from_attributes(event.attributes, f"event:{DETAILS_EVENT}:", content)
-        elif event.name in _ROLE_EVENTS or event.name == _CHOICE:
-            fields: dict[str, Any] = {
-                key: opened(event.attributes.get(key))
-                for key in ("content", "message", "tool_calls", "role")
-                if key in event.attributes
-            }
-            _add(event.name, fields, f"event:{event.name}", content)
-
-
-def _add(name: str, fields: dict[str, Any], where: str, content: Content) -> None:
-    if name == _CHOICE:
-        inner = fields.get("message")
-        message = as_mapping(inner) or {"content": inner if inner is not None else fields}
-        content.output.append(read_message(message, "assistant"))
-        content.output_key = where
-    else:
-        content.input.append(read_message(fields, _ROLE_EVENTS[name]))
-        content.input_key = where
+def _message(fields: dict[str, Any], role: str) -> Message:
+    """Read one message; a choice carries its message one level down, as text or as an object."""
+    inner = fields.get("message")
+    if inner is not None:
+        fields = as_mapping(inner) or {"content": inner}
+    return read_message(fields, role)

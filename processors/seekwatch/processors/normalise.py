@@ -54,7 +54,7 @@ def _episode(
     tree = TraceTree(facts)
     root = select_root(tree)
     completeness = _completeness(cut, tree, root, undecodable)
-    question = find_question(root, facts)
+    question = find_question(root, facts, cleaner)
     answer, candidates = find_answer(root, tree)
     start, end = root.view.start, root.view.end
     if not completeness.root_seen:

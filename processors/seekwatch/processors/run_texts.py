@@ -9,19 +9,26 @@ import msgspec
 
 from seekwatch.core.model import Answer, Citation
 from seekwatch.processors.citations import build_answer
-from seekwatch.processors.dialects.base import Role, SpanFacts, Text
+from seekwatch.processors.cleaning import Cleaner
+from seekwatch.processors.dialects.base import Role, SpanFacts, Text, cleaned
+from seekwatch.processors.messages import user_question
 from seekwatch.processors.trace_tree import TraceTree
 
 
-def find_question(root: SpanFacts, facts: list[SpanFacts]) -> Text | None:
+def find_question(root: SpanFacts, facts: list[SpanFacts], cleaner: Cleaner) -> Text | None:
     """Return what the user asked, None when no span says."""
     agents = [fact for fact in facts if fact.role in (Role.AGENT, Role.WORKFLOW)]
-    models = [fact for fact in facts if fact.role is Role.LLM]
-    chains = [fact for fact in facts if fact.role is Role.CHAIN]
-    for fact in (root, *agents, *models, *chains):
+    for fact in (root, *agents):
         if fact.question is not None:
             return fact.question
-    return None
+    for fact in facts:
+        if fact.sent is not None:
+            sent = fact.sent()
+            asked = cleaned(fact, sent.key, user_question(sent.messages), cleaner)
+            if asked is not None:
+                return asked
+    chains = (fact.question for fact in facts if fact.role is Role.CHAIN)
+    return next((question for question in chains if question is not None), None)
 
 
 def find_answer(root: SpanFacts, tree: TraceTree) -> tuple[Answer | None, int]:

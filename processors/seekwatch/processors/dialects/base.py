@@ -1,6 +1,7 @@
 """What a dialect makes of one span: the same facts whoever wrote it, None for "not emitted"."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -8,7 +9,7 @@ from typing import Final, Protocol
 from seekwatch.core.model import Citation, Fetch, Generation, Provenance, RailResult, Search
 from seekwatch.core.otlp.view import STATUS_ERROR, LogView, SpanView
 from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.messages import Message
+from seekwatch.processors.genai_content import Content
 
 
 class Role(StrEnum):
@@ -60,8 +61,8 @@ class SpanFacts:
             has no place for them.
         searches, fetches, generations, rails: what the span did, with its own id and times.
         asked_for_tools: an LLM span whose output calls tools.
-        input_messages: what a model was sent, on an LLM span; tool calls whose own spans are
-            missing are read from there.
+        sent: reads what a model was sent, on an LLM span; the whole conversation, so only on
+            demand.
         authoritative: the span was made for this purpose and wins over retellings of the same
             work (our own spans).
         error: `error.type` or a word like it; never a message.
@@ -83,7 +84,7 @@ class SpanFacts:
     generations: list[Generation] = field(default_factory=list[Generation])
     rails: list[RailResult] = field(default_factory=list[RailResult])
     asked_for_tools: bool = False
-    input_messages: list[Message] = field(default_factory=list[Message])
+    sent: Callable[[], Content] | None = None
     authoritative: bool = False
     error: str | None = None
     session: str | None = None
@@ -119,6 +120,13 @@ class Dialect(Protocol):
             cleaner: what every kept string goes through.
         """
         ...
+
+
+def cleaned(facts: SpanFacts, key: str, value: str | None, cleaner: Cleaner) -> Text | None:
+    """Return a text that was found under `key` of a span, ready to be kept; None for none."""
+    if value is None:
+        return None
+    return Text(cleaner.text(value), Provenance(span=facts.span, key=key))
 
 
 def error_of(span: SpanView, cleaner: Cleaner) -> str | None:

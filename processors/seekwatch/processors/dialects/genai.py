@@ -6,12 +6,9 @@ from seekwatch.core import attributes as names
 from seekwatch.core.model import Provenance, Search
 from seekwatch.core.otlp.view import LogView, SpanView
 from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.dialects.base import Role, SpanFacts, Text, error_of
+from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
 from seekwatch.processors.documents import extract_documents
-from seekwatch.processors.genai_content import Content, read_content
-from seekwatch.processors.generations import read_generation
-from seekwatch.processors.hosted_search import annotated_citations, hosted_searches
-from seekwatch.processors.messages import final_text, user_question
+from seekwatch.processors.genai_calls import read_model_call, read_run_texts
 from seekwatch.processors.structured_citations import read_citations
 from seekwatch.processors.tools import ToolCall, read_tool
 
@@ -56,9 +53,9 @@ class GenAi:
             user=span.text(names.USER_ID),
         )
         if facts.role is Role.LLM:
-            _read_model(facts, read_content(span, logs), cleaner)
+            read_model_call(facts, logs, cleaner)
         elif facts.role in (Role.AGENT, Role.WORKFLOW):
-            _read_run(facts, read_content(span, logs), cleaner)
+            _read_run(facts, logs, cleaner)
         elif facts.role is Role.RETRIEVER:
             facts.searches.append(_search(span, cleaner))
         elif facts.role is Role.TOOL:
@@ -73,33 +70,17 @@ def _role(span: SpanView) -> Role:
     return Role.TOOL if names.GENAI_TOOL_NAME in span else Role.LLM
 
 
-def _read_model(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:
-    span = facts.view
-    facts.generations.append(read_generation(span, cleaner))
-    _read_texts(facts, content, cleaner)
-    facts.input_messages = content.input
-    facts.asked_for_tools = any(message.tool_calls for message in content.output)
-    facts.searches.extend(hosted_searches(span, content.output_key, content.output, cleaner))
-    facts.citations = annotated_citations(content.output, cleaner)
-
-
-def _read_run(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:
+def _read_run(facts: SpanFacts, logs: list[LogView], cleaner: Cleaner) -> None:
     span = facts.view
     facts.agent = cleaner.name(span.text(names.AGENT_NAME))
-    _read_texts(facts, content, cleaner)
+    read_run_texts(facts, logs, cleaner)
     question, answer = span.text(names.QUESTION), span.text(names.ANSWER)
     if question:
-        facts.question = _text(facts, names.QUESTION, question, cleaner)
+        facts.question = cleaned(facts, names.QUESTION, question, cleaner)
     if answer:
-        facts.answer = _text(facts, names.ANSWER, answer, cleaner)
+        facts.answer = cleaned(facts, names.ANSWER, answer, cleaner)
         facts.explicit_answer = True
     facts.citations = read_citations(span, facts.answer, cleaner)
-
-
-def _read_texts(facts: SpanFacts, content: Content, cleaner: Cleaner) -> None:
-    asked, told = user_question(content.input), final_text(content.output)
-    facts.question = _text(facts, content.input_key, asked, cleaner)
-    facts.answer = _text(facts, content.output_key, told, cleaner)
 
 
 def _search(span: SpanView, cleaner: Cleaner) -> Search:
@@ -149,9 +130,3 @@ def _from_events(span: SpanView) -> tuple[Any, Any]:
         elif event.name == "gen_ai.choice":
             result = event.attributes.get("message")
     return arguments, result
-
-
-def _text(facts: SpanFacts, key: str, value: str | None, cleaner: Cleaner) -> Text | None:
-    if value is None:
-        return None
-    return Text(cleaner.text(value), Provenance(span=facts.span, key=key))

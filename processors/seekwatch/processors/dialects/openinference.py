@@ -7,15 +7,16 @@ from seekwatch.core.model import Generation, Provenance, RailResult, Search
 from seekwatch.core.otlp.view import LogView, SpanView
 from seekwatch.processors.asked_and_told import asked_text, told_text
 from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.dialects.base import Role, SpanFacts, Text, error_of
+from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
 from seekwatch.processors.documents import extract_documents, flattened_documents
+from seekwatch.processors.genai_content import Content
 from seekwatch.processors.generations import count, finish_reasons
 from seekwatch.processors.hosted_search import (
     annotated_citations,
     hosted_searches,
     response_messages,
 )
-from seekwatch.processors.messages import Message, final_text, user_question
+from seekwatch.processors.messages import Message, final_text
 from seekwatch.processors.structured_citations import read_citations
 from seekwatch.processors.tools import ToolCall, query_argument, read_tool
 from seekwatch.processors.values import as_text, opened
@@ -75,16 +76,16 @@ def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     span = facts.view
     facts.agent = cleaner.name(span.text("agent.name") or span.text(names.AGENT_NAME))
     if span.text(names.QUESTION):
-        facts.question = _text(facts, names.QUESTION, span.text(names.QUESTION), cleaner)
+        facts.question = cleaned(facts, names.QUESTION, span.text(names.QUESTION), cleaner)
     else:
         asked = asked_text(_content(span, names.INPUT_VALUE))
-        facts.question = _text(facts, names.INPUT_VALUE, asked, cleaner)
+        facts.question = cleaned(facts, names.INPUT_VALUE, asked, cleaner)
     if span.text(names.ANSWER):
-        facts.answer = _text(facts, names.ANSWER, span.text(names.ANSWER), cleaner)
+        facts.answer = cleaned(facts, names.ANSWER, span.text(names.ANSWER), cleaner)
         facts.explicit_answer = True
     else:
         told = told_text(_content(span, names.OUTPUT_VALUE))
-        facts.answer = _text(facts, names.OUTPUT_VALUE, told, cleaner)
+        facts.answer = cleaned(facts, names.OUTPUT_VALUE, told, cleaner)
     facts.citations = read_citations(span, facts.answer, cleaner)
 
 
@@ -97,17 +98,15 @@ def _read_model(facts: SpanFacts, cleaner: Cleaner) -> None:
     facts.asked_for_tools = any(message.tool_calls for message in (output or response))
     if told is None and not facts.asked_for_tools:
         told = final_text(response)
-    facts.answer = _text(facts, _OUTPUT_MESSAGES, told, cleaner)
-    facts.input_messages = _flat_messages(span, _INPUT_MESSAGES)
-    asked = user_question(facts.input_messages)
-    facts.question = _text(facts, _INPUT_MESSAGES, asked, cleaner)
+    facts.answer = cleaned(facts, _OUTPUT_MESSAGES, told, cleaner)
+    facts.sent = lambda: Content(_flat_messages(span, _INPUT_MESSAGES), _INPUT_MESSAGES)
     facts.searches.extend(hosted_searches(span, names.OUTPUT_VALUE, response, cleaner))
     facts.citations = annotated_citations(response, cleaner)
     if facts.searches:
         # The provider's own calls are no tools that the agent still has to run.
         facts.asked_for_tools = any(message.tool_calls for message in response)
         if facts.answer is None and not facts.asked_for_tools:
-            facts.answer = _text(facts, names.OUTPUT_VALUE, final_text(response), cleaner)
+            facts.answer = cleaned(facts, names.OUTPUT_VALUE, final_text(response), cleaner)
 
 
 def _generation(span: SpanView, cleaner: Cleaner) -> Generation:
@@ -202,12 +201,6 @@ def _content(span: SpanView, key: str) -> Any:
 def _short(value: Any) -> str | None:
     text = as_text(value)
     return text if text is not None and len(text) <= 40 else None
-
-
-def _text(facts: SpanFacts, key: str, value: str | None, cleaner: Cleaner) -> Text | None:
-    if value is None:
-        return None
-    return Text(cleaner.text(value), Provenance(span=facts.span, key=key))
 
 
 def _flat_messages(span: SpanView, prefix: str) -> list[Message]:

@@ -1,6 +1,6 @@
 """Spans of our own SDK, by the names in `core/attributes.py`: the contract both sides read."""
 
-from typing import Any, Final
+from typing import Final
 
 from seekwatch.core import attributes as names
 from seekwatch.core.model import (
@@ -18,11 +18,10 @@ from seekwatch.core.model import (
 from seekwatch.core.otlp.view import LogView, SpanView
 from seekwatch.processors.actions import action_of
 from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.dialects.base import Role, SpanFacts, Text, error_of
+from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
 from seekwatch.processors.documents import extract_documents, flattened_documents
-from seekwatch.processors.generations import read_generation
+from seekwatch.processors.genai_calls import read_model_call
 from seekwatch.processors.headers import read_validators
-from seekwatch.processors.messages import output_text
 from seekwatch.processors.moments import parse_moment
 from seekwatch.processors.pages import Body, page_reader
 from seekwatch.processors.structured_citations import read_citations
@@ -74,8 +73,7 @@ class SeekwatchSdk:
         elif role is Role.RETRIEVER:
             facts.searches.append(_search(span, cleaner))
         elif role is Role.LLM:
-            facts.generations.append(read_generation(span, cleaner))
-            facts.answer = _text(facts, names.OUTPUT_MESSAGES, cleaner, output_text)
+            read_model_call(facts, logs, cleaner)
         elif role in (Role.GUARDRAIL, Role.EVALUATOR):
             facts.rails.append(_rail(span, cleaner))
         elif role is Role.TOOL and names.URL_FULL in span:
@@ -86,13 +84,13 @@ class SeekwatchSdk:
 def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     span = facts.view
     facts.agent = cleaner.name(span.text(names.AGENT_NAME))
-    facts.question = _text(facts, names.QUESTION, cleaner) or _text(
-        facts, names.INPUT_VALUE, cleaner
+    facts.question = cleaned(facts, names.QUESTION, span.text(names.QUESTION), cleaner) or cleaned(
+        facts, names.INPUT_VALUE, span.text(names.INPUT_VALUE), cleaner
     )
-    facts.answer = _text(facts, names.ANSWER, cleaner)
+    facts.answer = cleaned(facts, names.ANSWER, span.text(names.ANSWER), cleaner)
     facts.explicit_answer = facts.answer is not None
     if facts.answer is None:
-        facts.answer = _text(facts, names.OUTPUT_VALUE, cleaner)
+        facts.answer = cleaned(facts, names.OUTPUT_VALUE, span.text(names.OUTPUT_VALUE), cleaner)
     facts.citations = read_citations(span, facts.answer, cleaner)
 
 
@@ -245,15 +243,3 @@ def _rail(span: SpanView, cleaner: Cleaner) -> RailResult:
         label=cleaner.name(span.text(names.EVALUATION_LABEL)),
         score=span.number(names.EVALUATION_SCORE),
     )
-
-
-def _text(
-    facts: SpanFacts,
-    key: str,
-    cleaner: Cleaner,
-    convert: Any = as_text,
-) -> Text | None:
-    value = convert(facts.view.get(key))
-    if value is None:
-        return None
-    return Text(cleaner.text(value), Provenance(span=facts.span, key=key))
