@@ -90,10 +90,10 @@ class KafkaOutputReader:
             for partition, offset in self._positions.items()
             if partition in assigned
         }
-        self._positions.clear()
         if done:
             with kafka_errors("keeping the position of outputs"):
                 self._consumer.commit(done, timeout_ms=_REQUEST_MS)
+        self._positions.clear()
 
     def close(self) -> None:
         """Leave; calling it again does nothing."""

@@ -38,6 +38,9 @@ _KEY_ENDINGS: Final = (
 _QUERY_ENDINGS: Final = (b"code", b"auth", b"session", b"sessionid")
 """The same for names that are secret in a URL's query alone."""
 
+_HEADER_ENDINGS: Final = (b"authorization", b"cookie", b"key", b"token")
+"""The same for headers in a text that has one on a line."""
+
 _SUSPECT_AUTHORITY: Final = re.compile(rb"://[^/?#\s]*[@\[\x80-\xff]")
 """User and password in a URL, or an authority that `urlsplit` may refuse."""
 
@@ -45,11 +48,13 @@ _SUSPECT_AUTHORITY: Final = re.compile(rb"://[^/?#\s]*[@\[\x80-\xff]")
 def _secret_name() -> re.Pattern[bytes]:
     """Return what finds a telling name by what follows it, which is rarer than its letters.
 
-    That is `=` in a URL, a quote in JSON, and the tag of field 2 behind the key of an attribute.
+    That is `=` in a URL, a quote in JSON, `:` in a header, and the tag of field 2 behind the key of
+    an attribute.
     """
     names = [rb"(?<=%s[\"=\x12])" % ending for ending in _KEY_ENDINGS]
     names += [rb"(?<=%s=)" % ending for ending in _QUERY_ENDINGS]
-    return re.compile(rb"(?i)[\"=\x12](?:%s)" % b"|".join(names))
+    names += [rb"(?<=%s:)" % ending for ending in _HEADER_ENDINGS]
+    return re.compile(rb"(?i)[\"=:\x12](?:%s)" % b"|".join(names))
 
 
 def _token_search(pattern: str) -> tuple[bytes, re.Pattern[bytes]]:

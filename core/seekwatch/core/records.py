@@ -114,7 +114,10 @@ class PartitionState(Record, frozen=True, kw_only=True):
 
 
 class Batch(Record, frozen=True, kw_only=True):
-    """What one `read()` brought.
+    """What one `read()` brought; to be applied in the order lost, revoked, assigned, records.
+
+    A partition may be in several of them. One that is assigned begins anew at its position, also
+    when it was held before: a log goes back after a commit that failed.
 
     Attributes:
         revoked: partitions that another reader takes over in good order; what is pending for them
@@ -162,8 +165,11 @@ class TraceLog(Protocol):
         Raises:
             FencedError: another reader owns a partition of this commit; nothing was published.
                 Drop what is pending and go on reading.
-            RetryableError: nothing is known to be published. The log has gone back to its
-                committed position and hands out its partitions anew with the next `read()`.
+            RetryableError: nothing is known to be published.
+            PermanentError: a record can never be published (too large, not allowed).
+
+        After any of them the log goes back to what is committed, and hands out the partitions that
+        it still has anew with one of the next `read()`.
         """
         ...
 
