@@ -131,6 +131,14 @@ def test_a_run_whose_every_model_call_failed_is_infrastructure() -> None:
     assert outcome_row(run) == (Outcome.INFRA_ERROR, "infrastructure")
 
 
+@pytest.mark.parametrize(
+    "error", ["anthropic.OverloadedError", "openai.RateLimitError", "ConnectError", "503"]
+)
+def test_a_run_that_ended_in_a_services_error_is_infrastructure(error: str) -> None:
+    run = episode(root_error=error, stop_reason=StopReason.CRASHED)
+    assert outcome_row(run) == (Outcome.INFRA_ERROR, "infrastructure")
+
+
 def test_crashed() -> None:
     trace = searched().stop("crashed", error="KeyError")
     assert outcome_row(trace) == (Outcome.ERROR, "crashed")
@@ -147,10 +155,13 @@ def test_blind() -> None:
     assert outcome_row(incomplete) == (Outcome.UNKNOWN, "blind")
     unseen = episode(stop_reason=StopReason.ANSWERED)
     assert outcome_row(unseen) == (Outcome.UNKNOWN, "blind")
+    assert outcome_row(episode(question=None)) == (Outcome.UNKNOWN, "blind")
+    lone_call = episode(question="Why?", root_kind="LLM")
+    assert outcome_row(lone_call) == (Outcome.UNKNOWN, "blind")
 
 
 def test_no_answer() -> None:
-    assert outcome_row(episode()) == (Outcome.ERROR, "no-answer")
+    assert outcome_row(episode(question="Why?")) == (Outcome.ERROR, "no-answer")
 
 
 def test_wrong_answer() -> None:

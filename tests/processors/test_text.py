@@ -66,7 +66,7 @@ def test_no_text_makes_a_primitive_raise(first: str, second: str) -> None:
     content_words(first)
     numbers_of(first)
     calendar_dates(fold(first))
-    support_of(first, fold(second))
+    support_of(first, [fold(second)])
     stands_on(first, searchable(second), 90)
     own_words(first)
     states_something(first)
@@ -211,6 +211,14 @@ def test_only_statements_need_support(sentence: str, states: bool) -> None:
 
 def test_support_wants_the_words_together_and_every_number() -> None:
     page = fold("The tram opened in 1998. " + "Filler words go on and on. " * 60 + "A bridge fell.")
-    assert support_of("The tram opened in 1998", page).overlap == 1
-    assert support_of("The tram opened in 1999", page).missing_numbers == ("1999",)
-    assert support_of("The tram bridge fell and opened", page).overlap < 1
+    assert support_of("The tram opened in 1998", [page]).overlap == 1
+    assert support_of("The tram opened in 1999", [page]).missing_numbers == ("1999",)
+    assert support_of("The tram bridge fell and opened", [page]).overlap < 1
+
+
+def test_pages_support_a_claim_together() -> None:
+    claim = "The Corrow bridge is longer: 212 metres against 187 m for the Minnow bridge"
+    first, second = fold("The Corrow bridge is 212 m long."), fold("Minnow bridge: 187 metres.")
+    assert support_of(claim, [first]).missing_numbers == ("187 m",)
+    assert support_of(claim, [first, second]).missing_numbers == ()
+    assert support_of(claim, [first, second]).overlap > support_of(claim, [first]).overlap

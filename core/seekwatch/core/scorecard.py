@@ -162,7 +162,7 @@ class Scorecard(Record, frozen=True, kw_only=True):
 
     def axis(self, axis: Axis) -> AxisVerdict:
         """Return the verdict on one axis."""
-        return next(verdict for verdict in self.axes if verdict.axis is axis)
+        return next(verdict for verdict in self.axes if verdict.axis == axis)
 
 
 class CloseReason(StrEnum):

@@ -29,6 +29,26 @@ with a poor query, and measured it does."""
 
 _SUPPORT_CHECKS: Final = frozenset({"support", "claims-cited"})
 _TIMEOUT_WORDS: Final = ("timeout", "timed_out", "timedout", "deadline")
+_OUTSIDE_WORDS: Final = (
+    "overloaded",
+    "ratelimit",
+    "internalserver",
+    "serviceunavailable",
+    "badgateway",
+    "modelserver",
+    "apiconnection",
+    "connecterror",
+    "connectionerror",
+    "remoteprotocol",
+    "429",
+    "500",
+    "502",
+    "503",
+    "529",
+)
+"""Parts of an `error.type`, lower case without underscores, that lay the fault outside the agent."""
+_ANSWERING_KINDS: Final = frozenset({None, "AGENT", "WORKFLOW", "CHAIN"})
+"""Kinds of root that owe an answer; a lone model or tool call does not. None: nobody said."""
 _CUT_SHORT: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
 
 
@@ -116,12 +136,15 @@ def _refused(facts: Facts) -> str | None:
 
 
 def _infrastructure(facts: Facts) -> str | None:
-    """No answer, and every call of one kind failed outside the agent."""
+    """No answer, and what failed is no part of the agent."""
     episode = facts.run.episode
     if facts.text:
         return None
     if episode.generations and all(item.error is not None for item in episode.generations):
         return f"every model call failed ({episode.generations[-1].error})"
+    error = (episode.root_error or "").lower().replace("_", "")
+    if any(word in error for word in _OUTSIDE_WORDS):
+        return f"the run ended in {episode.root_error}"
     looked_up = [*episode.searches, *episode.fetches]
     failed = [item for item in episode.searches if item.error is not None]
     failed_fetches = [item for item in episode.fetches if not is_success(item)]
@@ -154,6 +177,10 @@ def _blind(facts: Facts) -> str | None:
         return "no answer seen, and the trace is incomplete"
     if episode.stop_reason is StopReason.ANSWERED:
         return "the run says that it answered, the answer was not seen"
+    if episode.question is None:
+        return "neither a question nor an answer was seen: the trace may hold no content"
+    if episode.root_kind not in _ANSWERING_KINDS:
+        return f"no agent in this trace to expect an answer from (root: {episode.root_kind})"
     return None
 
 

@@ -105,31 +105,23 @@ def support_checks(run: RunView) -> list[Check]:
 
 def _support_check(run: RunView, claim: Claim, sources: Sequence[Source]) -> Check:
     words = own_words(claim.text)
-    said = f"«{shortened(words, 90)}»"
+    said, subject = f"«{shortened(words, 90)}»", claim.text
     spans = [*run.answer_spans, *(span for source in sources for span in source.spans)]
-    best: tuple[float, Source, Support] | None = None
-    open_sources = 0
-    for source in sources:
-        unread = source.partial
-        open_sources += unread
-        if not source.folded or (source.text and source.kind not in USABLE):
-            continue
-        support = support_of(words, source.folded)
-        if _supports(run, support):
-            line = f"{said} is supported by {shortened(source.url, 80)}"
-            score = support.overlap
-            return Check.good("support", line, score=score, subject=claim.text, spans=spans)
-        if not unread and (best is None or support.overlap > best[0]):
-            best = (support.overlap, source, support)
-    if best is None or open_sources:
-        line = f"{said}: a cited page was not read whole"
-        reason = Reason.NOT_FETCHED
-        return Check.unscorable("support", reason, line, subject=claim.text, spans=spans)
-    overlap, source, support = best
+    usable = [s for s in sources if s.folded and (not s.text or s.kind in USABLE)]
+    support = support_of(words, [source.folded for source in usable])
+    url = shortened((usable or list(sources))[0].url, 70)
+    if len(usable) > 1:
+        url = f"{url} and {len(usable) - 1} more"
+    if usable and _supports(run, support):
+        line, score = f"{said} is supported by {url}", support.overlap
+        return Check.good("support", line, score=score, subject=subject, spans=spans)
+    if not usable or any(source.partial for source in sources):
+        line, reason = f"{said}: a cited page was not read whole", Reason.NOT_FETCHED
+        return Check.unscorable("support", reason, line, subject=subject, spans=spans)
     missing = ", ".join(support.missing_numbers[:3])
-    why = f"lacks {missing}" if missing else f"holds {overlap:.0%} of its words"
-    line = f"{said}: {shortened(source.url, 70)} {why}"
-    return Check.bad("support", line, score=min(overlap, 0.5), subject=claim.text, spans=spans)
+    why = f"lacks {missing}" if missing else f"holds {support.overlap:.0%} of its words"
+    score = min(support.overlap, 0.5)
+    return Check.bad("support", f"{said}: {url} {why}", score=score, subject=subject, spans=spans)
 
 
 def _supports(run: RunView, support: Support) -> bool:

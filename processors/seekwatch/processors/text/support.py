@@ -1,4 +1,4 @@
-"""How well a page supports a claim, by the words and numbers that both hold.
+"""How well cited pages support a claim, by the words and numbers that both hold.
 
 Lexical and cheap: the page is searched as one string for the claim's word stems, and the best
 stretch of a few sentences counts. A number of the claim that the page does not hold is decisive.
@@ -21,41 +21,45 @@ _MAX_STEMS: Final = 60
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a page holds of a claim.
+    """What the cited pages hold of a claim.
 
     Attributes:
-        overlap: share of the claim's content words in the page's best stretch, 0 to 1.
-        missing_numbers: numbers of the claim that stand nowhere on the page.
+        overlap: share of the claim's content words in the best stretch of each page, 0 to 1.
+        missing_numbers: numbers of the claim that stand on none of them.
     """
 
     overlap: float
     missing_numbers: tuple[str, ...] = ()
 
 
-def support_of(claim: str, page: str) -> Support:
-    """Measure the support of a claim.
+def support_of(claim: str, pages: Sequence[str]) -> Support:
+    """Measure the support of a claim by all pages that are cited for it.
+
+    Together, because a claim that compares two things cites a page for each.
 
     Args:
         claim: without citation marks.
-        page: folded text (`fold`) of the cited page.
+        pages: folded texts (`fold`) of the cited pages.
     """
     stems = content_words(claim)[:_MAX_STEMS]
-    return Support(overlap=_best_stretch(stems, page), missing_numbers=missing_numbers(claim, page))
+    held: set[int] = set()
+    for page in pages:
+        held |= _best_stretch(stems, page)
+    return Support(
+        overlap=len(held) / len(stems) if stems else 0.0,
+        missing_numbers=missing_numbers(claim, pages),
+    )
 
 
-def missing_numbers(claim: str, page: str) -> tuple[str, ...]:
-    """Numbers of a claim that a folded page does not hold, in digits, words or another scale."""
+def missing_numbers(claim: str, pages: Sequence[str]) -> tuple[str, ...]:
+    """Numbers of a claim that no page holds, in digits, words, another unit or another scale."""
     folded = fold(claim)
     wanted = [number for number in numbers(folded) if not number.worded]
-    absent = [n for n in wanted if not _written(folded[n.start : n.end], page)]
-    if not absent:
-        return ()
-    held = numbers(page)
-    return tuple(
-        folded[number.start : number.end].strip()
-        for number in absent
-        if not any(number.equals(other) for other in held)
-    )
+    for page in pages:
+        absent = [n for n in wanted if not _written(folded[n.start : n.end], page)]
+        held = numbers(page) if absent else []
+        wanted = [n for n in absent if not any(n.equals(other) for other in held)]
+    return tuple(folded[number.start : number.end].strip() for number in wanted)
 
 
 def _written(spelling: str, page: str) -> bool:
@@ -65,10 +69,8 @@ def _written(spelling: str, page: str) -> bool:
     return re.search(rf"(?<![\d.,]){re.escape(digits[0])}(?![\d]|[.,]\d)", page) is not None
 
 
-def _best_stretch(stems: Sequence[str], page: str) -> float:
-    """The largest share of stems that begin within one stretch of the page."""
-    if not stems:
-        return 0.0
+def _best_stretch(stems: Sequence[str], page: str) -> set[int]:
+    """Indices of the stems that begin within the stretch of the page that holds most of them."""
     places: list[tuple[int, int]] = []
     for index, stem in enumerate(stems):
         at = page.find(stem)
@@ -80,7 +82,8 @@ def _best_stretch(stems: Sequence[str], page: str) -> float:
             at = page.find(stem, at + 1)
     places.sort()
     inside: dict[int, int] = {}
-    best, left = 0, 0
+    best: set[int] = set()
+    left = 0
     for at, index in places:
         inside[index] = inside.get(index, 0) + 1
         while places[left][0] < at - _STRETCH:
@@ -89,5 +92,6 @@ def _best_stretch(stems: Sequence[str], page: str) -> float:
             if not inside[gone]:
                 del inside[gone]
             left += 1
-        best = max(best, len(inside))
-    return best / len(stems)
+        if len(inside) > len(best):
+            best = set(inside)
+    return best
