@@ -118,8 +118,3 @@ def final_text(messages: list[Message]) -> str | None:
         if message.role in ("assistant", "model", "ai", "") and message.text is not None:
             return None if message.tool_calls else message.text
     return None
-
-
-def output_text(value: Any) -> str | None:
-    """Return the final text out of a list of messages in any of the forms."""
-    return None if value is None else final_text(read_messages(value))

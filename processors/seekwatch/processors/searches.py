@@ -40,8 +40,8 @@ def _nested(
 
 def _settle(outer: SpanFacts, inner: list[SpanFacts], kept: dict[str, list[Search]]) -> None:
     telling = [fact for fact in inner if fact.authoritative or _has_results(kept[fact.span])]
-    better = [fact for fact in telling if fact.authoritative or _rank(fact) >= _rank(outer)]
-    if outer.authoritative or not telling:
+    better = [fact for fact in telling if _rank(fact) > _rank(outer) or fact.authoritative]
+    if not telling:
         winners = [outer]
     elif better or not _has_results(kept[outer.span]) or len(telling) > 1:
         winners = better or telling

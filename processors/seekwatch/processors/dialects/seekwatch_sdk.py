@@ -25,6 +25,7 @@ from seekwatch.processors.headers import read_validators
 from seekwatch.processors.moments import parse_moment
 from seekwatch.processors.pages import Body, page_reader
 from seekwatch.processors.structured_citations import read_citations
+from seekwatch.processors.tools import ToolCall, read_tool
 from seekwatch.processors.values import as_count, as_list, as_mapping, as_text, open_json
 
 SCOPE: Final = "seekwatch.sdk"
@@ -78,6 +79,8 @@ class SeekwatchSdk:
             facts.rails.append(_rail(span, cleaner))
         elif role is Role.TOOL and names.URL_FULL in span:
             facts.fetches.append(_fetch(span, cleaner))
+        elif role is Role.TOOL:
+            _read_decorated_tool(facts, cleaner)
         return facts
 
 
@@ -92,6 +95,20 @@ def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     if facts.answer is None:
         facts.answer = cleaned(facts, names.OUTPUT_VALUE, span.text(names.OUTPUT_VALUE), cleaner)
     facts.citations = read_citations(span, facts.answer, cleaner)
+
+
+def _read_decorated_tool(facts: SpanFacts, cleaner: Cleaner) -> None:
+    """Read a function that the agent marked as a tool: it tells of a request, it is none."""
+    span = facts.view
+    facts.authoritative = False
+    call = ToolCall(
+        name=span.text(names.GENAI_TOOL_NAME) or span.text(names.TOOL_NAME) or span.name,
+        arguments=span.get(names.TOOL_CALL_ARGUMENTS),
+        result=span.get(names.TOOL_CALL_RESULT),
+        argument_key=names.TOOL_CALL_ARGUMENTS,
+        result_key=names.TOOL_CALL_RESULT,
+    )
+    read_tool(facts, call, cleaner)
 
 
 def _search(span: SpanView, cleaner: Cleaner) -> Search:
@@ -111,7 +128,7 @@ def _search(span: SpanView, cleaner: Cleaner) -> Search:
         start=span.start,
         end=span.end,
         query=cleaner.optional(query),
-        provider=cleaner.name(span.text(names.SEARCH_PROVIDER)),
+        provider=cleaner.name(span.text(names.SEARCH_PROVIDER) or span.text(names.DATA_SOURCE_ID)),
         results=results,
         unread_reason=cleaner.name(unread),
         error=error_of(span, cleaner),
