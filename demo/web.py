@@ -5,6 +5,7 @@ redirects and status codes without any name being resolved. It can be told to de
 """
 
 import json
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -104,7 +105,7 @@ class LocalWeb:
             {
                 "url": f"http://{host}/{topic.slug}",
                 "title": _title(topic, host),
-                "content": _statement(topic, self._published(host)),
+                "content": topic.statement(host, self._published(host).year),
                 "published_date": self._published(host).isoformat(),
                 "score": round(0.98 - 0.07 * rank, 2),
             }
@@ -153,8 +154,7 @@ class WebServer:
     """Serves a `LocalWeb` on a free loopback port until it is closed."""
 
     def __init__(self, web: LocalWeb) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(web))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(web))
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="local-web", daemon=True
         )
@@ -170,6 +170,15 @@ class WebServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, and raise what is our own mistake."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(cast("Any", request), client_address)
 
 
 def _handler(web: LocalWeb) -> type[BaseHTTPRequestHandler]:
@@ -211,27 +220,29 @@ def _article(topic: Topic, host: str, published: datetime) -> str:
 <link rel="canonical" href="http://{host}/{topic.slug}"></head>
 <body><nav><a href="/">Home</a></nav><article><h1>{title}</h1>
 <p><time datetime="{published.date().isoformat()}">{published:%d %B %Y}</time></p>
-<p>{escape(_statement(topic, published))} {escape(topic.context)}</p>
-<p>{escape(_OUTLOOK.get(host, _OFFICIAL_NOTE))}</p>
+<p>{escape(topic.statement(host, published.year))}</p>
+<p>{escape(_SURROUNDINGS.get(host, _OFFICIAL_NOTE))}</p>
 </article></body></html>"""
 
 
-_OFFICIAL_NOTE: Final = "These figures are published by the operator and audited once a year."
-_OUTLOOK: Final = {
-    NEWS_HOSTS[0]: "Our correspondent visited the site and spoke to people who work there daily.",
-    NEWS_HOSTS[1]: "Readers near the coast wrote to us about what the change means for them.",
-    NEWS_HOSTS[2]: "We compared the figure with the two reports before and found no contradiction.",
+_OFFICIAL_NOTE: Final = (
+    "These figures are published by the operator and audited once a year. Earlier editions can be "
+    "ordered from the archive by letter."
+)
+_SURROUNDINGS: Final = {
+    NEWS_HOSTS[0]: "Our correspondent visited the site and spoke to people who work there daily. "
+    "Several of them had been there since it opened.",
+    NEWS_HOSTS[1]: "Readers near the coast wrote to us about what the change means for them. Their "
+    "letters fill a page in the printed edition.",
+    NEWS_HOSTS[2]: "We compared the figure with the two reports before and found no contradiction. "
+    "The method is described in our handbook.",
 }
-"""A closing paragraph of each site, so that no two of them carry the same text."""
+"""What each site writes around the statement, in words that no other uses."""
 
 
 def _title(topic: Topic, host: str) -> str:
     subject = topic.slug.replace("-", " ").title()
     return f"{subject}: the figures" if host == topic.official else f"{subject} | {host}"
-
-
-def _statement(topic: Topic, published: datetime) -> str:
-    return topic.statement.format(year=published.year)
 
 
 def _best_sentence(text: str, question: str) -> str:
