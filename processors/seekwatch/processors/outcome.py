@@ -46,7 +46,7 @@ _OUTSIDE_WORDS: Final = (
     "503",
     "529",
 )
-"""Parts of an `error.type`, lower case without underscores, that lay the fault outside the agent."""
+"""Parts of an `error.type` (lower case, no underscores) that lay the fault outside the agent."""
 _ANSWERING_KINDS: Final = frozenset({None, "AGENT", "WORKFLOW", "CHAIN"})
 """Kinds of root that owe an answer; a lone model or tool call does not. None: nobody said."""
 _CUT_SHORT: Final = frozenset({"length", "max_tokens", "max_output_tokens"})

@@ -108,7 +108,9 @@ def _support_check(run: RunView, claim: Claim, sources: Sequence[Source]) -> Che
     said, subject = f"«{shortened(words, 90)}»", claim.text
     spans = [*run.answer_spans, *(span for source in sources for span in source.spans)]
     usable = [s for s in sources if s.folded and (not s.text or s.kind in USABLE)]
-    support = support_of(words, [source.folded for source in usable])
+    support = support_of(
+        words, [source.folded for source in usable], run.policy.citation.support_overlap
+    )
     url = shortened((usable or list(sources))[0].url, 70)
     if len(usable) > 1:
         url = f"{url} and {len(usable) - 1} more"

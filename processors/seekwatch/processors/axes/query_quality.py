@@ -7,10 +7,12 @@ for in all of them; single queries are reported, and fail only for having nothin
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from seekwatch.core.model import Search
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
-from seekwatch.core.verdicts import Check, Reason, conjunction, ratio
+from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction, ratio
 from seekwatch.processors.axes.joining import joined, quoted_list, unscorable_axis
 from seekwatch.processors.run_view import RunView
 from seekwatch.processors.text.constraints import Constraint, constraints
@@ -48,62 +50,96 @@ def judge(run: RunView) -> AxisVerdict:
     return _judged(run, episode.question, asked)
 
 
-def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
-    policy = run.policy.query
-    spans = tuple(search.span for search in asked)
-    queries = Queries([search.query or "" for search in asked], run.episode.as_of)
-    wanted = constraints(question)
-    lost = [(item, part) for item in wanted if (part := lost_part(item, queries)) is not None]
-    names = free_entities(question, wanted)
-    lost_names = [name for name in names if not entity_kept(name, queries)]
-    content = content_words(question)
-    kept_content = [stem for stem in content if _has_stem(stem, queries)]
+class _Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """A question against all queries: what it asks for, and what of it went missing."""
 
-    preservation = ratio(len(wanted) - len(lost), len(wanted))
-    recall = ratio(len(names) - len(lost_names), len(names))
-    breadth = ratio(len(kept_content), len(content))
-    checks = [
-        _constraint_check(preservation, lost, policy.minimum_constraints, spans),
-        _entity_check(recall, names, lost_names, policy.minimum_entities, spans),
-        _breadth_check(breadth, content, kept_content, policy.minimum_content, spans),
-    ]
-    shares = [share for share in (preservation, recall) if share is not None]
-    score = _mean(min(shares, default=None), breadth)
-    deciding = [check for check in checks if check is not None]
-    tags = [
-        tag
-        for check, tag in zip(
-            checks,
-            (FailureTag.CONSTRAINT_DROP, FailureTag.ENTITY_LOSS, FailureTag.OVER_BROAD),
-            strict=True,
-        )
-        if check is not None and check.verdict == "bad"
-    ]
-    measures = {"queries": float(len(asked)), "constraints": float(len(wanted))}
-    found = {
-        "constraint_preservation": preservation,
-        "entity_recall": recall,
-        "content_recall": breadth,
-    }
-    measures |= {name: share for name, share in found.items() if share is not None}
-    return joined(
-        Axis.QUERY_QUALITY,
-        deciding,
-        [*deciding, *_on_topic(asked, content, names, run)],
-        conjunction(check.verdict for check in deciding),
-        score=score,
-        tags=tags,
-        spans=spans,
-        measures=measures,
-        summary=f"kept {len(wanted) - len(lost)} of {len(wanted)} constraints, "
-        f"{len(names) - len(lost_names)} of {len(names)} names",
-        nothing=(Reason.NOT_APPLICABLE, "the question has nothing that a query could lose"),
+    wanted: tuple[Constraint, ...]
+    lost: list[tuple[Constraint, str]]
+    names: list[Entity]
+    lost_names: list[Entity]
+    content: Sequence[str]
+    kept: list[str]
+
+    @property
+    def preservation(self) -> float | None:
+        """Share of the constraints that are kept; None without any."""
+        return ratio(len(self.wanted) - len(self.lost), len(self.wanted))
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the names that are kept; None without any."""
+        return ratio(len(self.names) - len(self.lost_names), len(self.names))
+
+    @property
+    def breadth(self) -> float | None:
+        """Share of the content words that are kept; None without any."""
+        return ratio(len(self.kept), len(self.content))
+
+    @property
+    def score(self) -> float | None:
+        """Mean of key terms and content words, of what there is."""
+        key_terms = [share for share in (self.preservation, self.recall) if share is not None]
+        shares = [*([min(key_terms)] if key_terms else []), self.breadth]
+        known = [share for share in shares if share is not None]
+        return sum(known) / len(known) if known else None
+
+    @property
+    def summary(self) -> str:
+        """The line of a good verdict."""
+        constraints_kept = f"{len(self.wanted) - len(self.lost)} of {len(self.wanted)} constraints"
+        names_kept = f"{len(self.names) - len(self.lost_names)} of {len(self.names)} names"
+        return f"kept {constraints_kept}, {names_kept}"
+
+    def measures(self) -> dict[str, float]:
+        """The shares that exist."""
+        shares = {
+            "constraint_preservation": self.preservation,
+            "entity_recall": self.recall,
+            "content_recall": self.breadth,
+        }
+        return {name: share for name, share in shares.items() if share is not None}
+
+
+def _compare(question: str, queries: Queries) -> _Compared:
+    wanted = constraints(question)
+    names = free_entities(question, wanted)
+    content = content_words(question)
+    return _Compared(
+        wanted=wanted,
+        lost=[(item, part) for item in wanted if (part := lost_part(item, queries)) is not None],
+        names=names,
+        lost_names=[name for name in names if not entity_kept(name, queries)],
+        content=content,
+        kept=[stem for stem in content if _has_stem(stem, queries)],
     )
 
 
-def _mean(*shares: float | None) -> float | None:
-    known = [share for share in shares if share is not None]
-    return sum(known) / len(known) if known else None
+def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
+    policy = run.policy.query
+    spans = tuple(search.span for search in asked)
+    found = _compare(question, Queries([search.query or "" for search in asked], run.episode.as_of))
+    tagged = (
+        (_constraint_check(found, policy.minimum_constraints, spans), FailureTag.CONSTRAINT_DROP),
+        (_entity_check(found, policy.minimum_entities, spans), FailureTag.ENTITY_LOSS),
+        (_breadth_check(found, policy.minimum_content, spans), FailureTag.OVER_BROAD),
+    )
+    deciding = [check for check, _ in tagged if check is not None]
+    return joined(
+        Axis.QUERY_QUALITY,
+        deciding,
+        [*deciding, *_on_topic(asked, found, run)],
+        conjunction(check.verdict for check in deciding),
+        score=found.score,
+        tags=[tag for check, tag in tagged if check and check.verdict is Verdict.BAD],
+        spans=spans,
+        measures={
+            "queries": len(asked),
+            "constraints": len(found.wanted),
+            **found.measures(),
+        },
+        summary=found.summary,
+        nothing=(Reason.NOT_APPLICABLE, "the question has nothing that a query could lose"),
+    )
 
 
 def free_entities(question: str, wanted: tuple[Constraint, ...]) -> list[Entity]:
@@ -131,80 +167,58 @@ def _has_stem(stem: str, queries: Queries) -> bool:
     return stem in queries.stems or (not stem.isascii() and stem in queries.folded)
 
 
-def _constraint_check(
-    share: float | None,
-    lost: list[tuple[Constraint, str]],
-    minimum: float,
-    spans: tuple[str, ...],
-) -> Check | None:
+def _constraint_check(found: _Compared, minimum: float, spans: tuple[str, ...]) -> Check | None:
+    share = found.preservation
     if share is None:
         return None
     if share >= minimum:
         return Check.good("constraints", _kept_line("constraints", share), score=share, spans=spans)
-    dropped = quoted_list(part for _, part in lost)
-    return Check.bad("constraints", f"dropped {dropped}", score=share, spans=spans)
+    line = f"dropped {quoted_list(part for _, part in found.lost)}"
+    return Check.bad("constraints", line, score=share, spans=spans)
 
 
-def _entity_check(
-    share: float | None,
-    names: list[Entity],
-    lost: list[Entity],
-    minimum: float,
-    spans: tuple[str, ...],
-) -> Check | None:
+def _entity_check(found: _Compared, minimum: float, spans: tuple[str, ...]) -> Check | None:
+    share = found.recall
     if share is None or minimum == 0:
         return None
     if share >= minimum:
         return Check.good("entities", _kept_line("names", share), score=share, spans=spans)
-    line = f"lost {quoted_list(name.span for name in lost)} of {len(names)} names"
+    lost = quoted_list(name.span for name in found.lost_names)
+    line = f"lost {lost} of {len(found.names)} names"
     return Check.bad("entities", line, score=share, spans=spans)
 
 
-def _breadth_check(
-    share: float | None,
-    content: Sequence[str],
-    kept: Sequence[str],
-    minimum: float,
-    spans: tuple[str, ...],
-) -> Check | None:
+def _breadth_check(found: _Compared, minimum: float, spans: tuple[str, ...]) -> Check | None:
+    share = found.breadth
     if share is None or minimum == 0:
         return None
-    line = f"queries keep {len(kept)} of {len(content)} content words"
+    line = f"queries keep {len(found.kept)} of {len(found.content)} content words"
     if share >= minimum:
         return Check.good("breadth", line, score=share, spans=spans)
     return Check.bad("breadth", f"over-broad: {line}", score=share, spans=spans)
 
 
-def _on_topic(
-    asked: list[Search], content: Sequence[str], names: list[Entity], run: RunView
-) -> list[Check]:
+def _on_topic(asked: list[Search], found: _Compared, run: RunView) -> list[Check]:
     """One check per query of a split question: does it share anything with what is known?"""
-    if len(asked) < 2 or not content:
+    if len(asked) < 2 or not found.content:
         return []
-    checks: list[Check] = []
-    for search in asked[:_MAX_REPORTED]:
-        query = search.query or ""
-        one = Queries([query], run.episode.as_of)
-        held = sum(1 for stem in content if _has_stem(stem, one))
-        subject = shortened(query, 120)
-        if held or any(entity_kept(name, one) for name in names):
-            line = f"«{shortened(query, 80)}» keeps {held} of {len(content)} content words"
-            checks.append(
-                Check.good(
-                    "on-topic",
-                    line,
-                    score=max(held / len(content), 0.01),
-                    subject=subject,
-                    spans=(search.span,),
-                )
-            )
-        elif _found_earlier(one, search, run):
-            line = f"«{shortened(query, 80)}» follows an earlier result"
-            checks.append(Check.good("on-topic", line, subject=subject, spans=(search.span,)))
-        else:
-            line = f"«{shortened(query, 80)}» shares nothing with the question or earlier results"
-            checks.append(Check.bad("on-topic", line, subject=subject, spans=(search.span,)))
-    return checks
+    return [_topic_check(search, found, run) for search in asked[:_MAX_REPORTED]]
+
+
+def _topic_check(search: Search, found: _Compared, run: RunView) -> Check:
+    query = search.query or ""
+    one = Queries([query], run.episode.as_of)
+    held = sum(1 for stem in found.content if _has_stem(stem, one))
+    subject, spans, said = shortened(query, 120), (search.span,), f"«{shortened(query, 80)}»"
+    if held or any(entity_kept(name, one) for name in found.names):
+        line = f"{said} keeps {held} of {len(found.content)} content words"
+        score = max(held / len(found.content), 0.01)
+        return Check.good("on-topic", line, score=score, subject=subject, spans=spans)
+    if _found_earlier(one, search, run):
+        line = f"{said} follows an earlier result"
+        return Check.good("on-topic", line, subject=subject, spans=spans)
+    line = f"{said} shares nothing with the question or earlier results"
+    return Check.bad("on-topic", line, subject=subject, spans=spans)
 
 
 def _found_earlier(query: Queries, search: Search, run: RunView) -> bool:

@@ -32,7 +32,7 @@ class Support(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     missing_numbers: tuple[str, ...] = ()
 
 
-def support_of(claim: str, pages: Sequence[str]) -> Support:
+def support_of(claim: str, pages: Sequence[str], enough: float = 1.0) -> Support:
     """Measure the support of a claim by all pages that are cited for it.
 
     Together, because a claim that compares two things cites a page for each.
@@ -40,11 +40,13 @@ def support_of(claim: str, pages: Sequence[str]) -> Support:
     Args:
         claim: without citation marks.
         pages: folded texts (`fold`) of the cited pages.
+        enough: overlap at which no further page is searched.
     """
     stems = content_words(claim)[:_MAX_STEMS]
     held: set[int] = set()
     for page in pages:
-        held |= _best_stretch(stems, page)
+        if stems and len(held) < enough * len(stems):
+            held |= _best_stretch(stems, page)
     return Support(
         overlap=len(held) / len(stems) if stems else 0.0,
         missing_numbers=missing_numbers(claim, pages),
@@ -55,7 +57,7 @@ def missing_numbers(claim: str, pages: Sequence[str]) -> tuple[str, ...]:
     """Numbers of a claim that no page holds, in digits, words, another unit or another scale."""
     folded = fold(claim)
     wanted = [number for number in numbers(folded) if not number.worded]
-    for page in pages:
+    for page in pages if wanted else ():
         absent = [n for n in wanted if not _written(folded[n.start : n.end], page)]
         held = numbers(page) if absent else []
         wanted = [n for n in absent if not any(n.equals(other) for other in held)]
@@ -71,6 +73,8 @@ def _written(spelling: str, page: str) -> bool:
 
 def _best_stretch(stems: Sequence[str], page: str) -> set[int]:
     """Indices of the stems that begin within the stretch of the page that holds most of them."""
+    if len(page) <= _STRETCH:
+        return {index for index, stem in enumerate(stems) if _begins(stem, page)}
     places: list[tuple[int, int]] = []
     for index, stem in enumerate(stems):
         at = page.find(stem)
@@ -95,3 +99,11 @@ def _best_stretch(stems: Sequence[str], page: str) -> set[int]:
         if len(inside) > len(best):
             best = set(inside)
     return best
+
+
+def _begins(stem: str, page: str) -> bool:
+    """Tell whether a word of the page begins with the stem."""
+    at = page.find(stem)
+    while at > 0 and stem.isascii() and page[at - 1].isalnum():
+        at = page.find(stem, at + 1)
+    return at >= 0
