@@ -117,12 +117,14 @@ class HttpCall:
             return "read"
         return "destructive" if self.request.method == "DELETE" else "write"
 
+    @guarded("noting a request")
     def exchange(self, request: httpx.Request) -> Exchange:
         """Begin one request inside the call."""
         exchange = Exchange(request.url)
         self.exchanges.append(exchange)
         return exchange
 
+    @guarded("leaving a call")
     def leave(self) -> None:
         """Make the agent's own span current again; the caller's context is its own."""
         detach(self._token)

@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 
 import httpx
 
-from ._exchanges import Wire
+from ._exchanges import Exchange, Wire
+from ._guard import guarded
 from ._http_call import HttpCall, begin
 
 _call_of_context: ContextVar[HttpCall | None] = ContextVar("seekwatch_http_call", default=None)
@@ -111,9 +112,9 @@ def _single(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response: httpx.Response = original(self, request)
         except BaseException:
-            exchange.ended(None)
+            _note(exchange, None)
             raise
-        exchange.ended(response)
+        _note(exchange, response)
         return response
 
     return single
@@ -128,14 +129,21 @@ def _async_single(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response: httpx.Response = await original(self, request)
         except BaseException:
-            exchange.ended(None)
+            _note(exchange, None)
             raise
-        exchange.ended(response)
+        _note(exchange, response)
         return response
 
     return single
 
 
+@guarded("noting an answer")
+def _note(trip: Exchange | Wire | None, *ended: Any) -> None:
+    if trip is not None:
+        trip.ended(*ended)
+
+
+@guarded("noting a trip over the wire")
 def _begin_wire(request: httpx.Request) -> Wire | None:
     call = _call_of_context.get()
     if call is None or not call.exchanges:
@@ -153,9 +161,9 @@ def _wire(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response: httpx.Response = original(self, request)
         except BaseException as error:
-            wire.ended(None, error)
+            _note(wire, None, error)
             raise
-        wire.ended(response)
+        _note(wire, response)
         return response
 
     return handle_request
@@ -171,9 +179,9 @@ def _async_wire(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response: httpx.Response = await original(self, request)
         except BaseException as error:
-            wire.ended(None, error)
+            _note(wire, None, error)
             raise
-        wire.ended(response)
+        _note(wire, response)
         return response
 
     return handle_async_request

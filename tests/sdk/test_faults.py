@@ -1,0 +1,113 @@
+"""Our own code is made to fail wherever the agent's calls into it; the agent must not notice."""
+
+import asyncio
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool
+from seekwatch.sdk._guard import failures, reset_failures
+from tests.services.otlp_sink import HttpSink
+from tests.services.web import PAGE, LocalWeb
+
+POINTS = [
+    "_http_call._llm_calls.is_model_path",
+    "_http_call.HttpCall.start",
+    "_http_call.Exchange",
+    "_http_call.HttpCall._submit",
+    "_http_call.tee",
+    "_http_call.finish_call",
+    "_http_call.detach",
+    "_exchanges.Exchange.ended",
+    "_exchanges.Wire.ended",
+    "_exchanges.Wire.__init__",
+    "_search_apis.SearchApiIndex.find",
+    "_finisher.Finisher.submit",
+    "_runtime.Runtime.prepared",
+    "_run.set_span_in_context",
+    "_run.attach",
+    "_run.detach",
+    "_run.parent_context",
+    "_run.AgentRun._set",
+    "_decorators.parent_context",
+    "_decorators._SpanScope.result",
+    "_decorators._SpanScope.close",
+    "_values.to_json",
+    "_wrapping.attach",
+    "_wrapping.detach",
+    "_batching.estimated_size",
+    "_export_stage.encoded_size",
+]
+
+
+class OurFaultError(RuntimeError):
+    """Raised by our own code."""
+
+
+@pytest.fixture(params=POINTS)
+def fault(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, sink: HttpSink
+) -> Iterator[str]:
+    instrument("faulty", endpoint=sink.url)
+    point: str = request.param
+    module, *path, name = point.split(".")
+    owner: Any = importlib.import_module(f"seekwatch.sdk.{module}")
+    for part in path:
+        owner = getattr(owner, part)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OurFaultError(point)
+
+    monkeypatch.setattr(owner, name, fail)
+    yield point
+    monkeypatch.undo()
+    flush(0.5)
+    reset_failures()
+
+
+@retriever
+def search(query: str) -> list[str]:
+    return [query]
+
+
+@tool
+def use(argument: str) -> str:
+    return argument
+
+
+@llm
+async def think(prompt: str) -> str:
+    await asyncio.sleep(0)
+    return prompt
+
+
+async def work(url: str) -> list[object]:
+    seen: list[object] = []
+    with agent_run("q") as run:
+        run.limits(deadline=1)
+        with httpx.Client(base_url=url, follow_redirects=True) as client:
+            seen.append(client.get("/redirect").text)
+            with client.stream("GET", "/stream") as response:
+                seen.append(len(response.read()))
+            seen.append(
+                client.post("/v1/chat/completions", json={"model": "m", "messages": []}).status_code
+            )
+            with pytest.raises(httpx.ConnectError):
+                client.get("http://127.0.0.1:9/")
+        async with httpx.AsyncClient(base_url=url) as other:
+            seen.append((await other.get("/page")).text)
+            async with other.stream("GET", "/page") as answer:
+                seen.append((await answer.aread()).decode())
+        seen += [search("s"), use("u"), await think("t")]
+        run.answer("a", ["https://a.example/"])
+    return seen
+
+
+def test_the_agent_sees_the_same_whatever_fails_in_us(web: LocalWeb, fault: str) -> None:
+    seen = asyncio.run(work(web.url))
+    assert seen == [PAGE, len(PAGE) * 100, 200, PAGE, PAGE, ["s"], "u", "t"]
+    flush(2)
+    assert failures(), f"{fault} was never reached"
