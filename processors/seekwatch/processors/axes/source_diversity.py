@@ -34,6 +34,10 @@ def judge(run: RunView) -> AxisVerdict:
     if not sources:
         reason = Reason.NO_CONTENT if withheld else Reason.NO_SOURCES
         return unscorable_axis(Axis.SOURCE_DIVERSITY, reason, "no source was cited or read")
+    return _judged(run, sources, basis)
+
+
+def _judged(run: RunView, sources: Sequence[Source], basis: str) -> AxisVerdict:
     question = run.episode.question or ""
     notes = {"sources": basis, "class": class_of_question(question).value}
     copied = copies([source.text for source in sources], run.policy.diversity.near_duplicate)

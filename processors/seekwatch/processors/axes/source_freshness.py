@@ -100,80 +100,46 @@ def _judged(
     aged = [age_of(source, run.episode.as_of, policy.minimum_confidence) for source in sources]
     ages = [age for age in aged if age is not None]
     undated = [source for source, age in zip(sources, aged, strict=True) if age is None]
-    checks, score = _age_checks(ages, len(sources), floor, policy.rule, policy.minimum_share)
-    rule = checks[policy.rule]
-    cache = _cache_check(sources)
-    deciding = [rule]
-    if cache is not None and regime in (Regime.FAST, Regime.REAL_TIME):
-        deciding.append(cache)
-    tags: list[FailureTag] = []
-    every = [checks[name] for name in FreshnessRule]
-    every += [_undated(source) for source in undated[:_MAX_REPORTED]]
-    if rule.verdict is Verdict.BAD:
-        tags.append(FailureTag.STALE_SOURCE)
-        caveat = _caveat_check(run)
-        if caveat is not None:
-            every.append(caveat)
-            if caveat.verdict is Verdict.BAD:
-                tags.append(FailureTag.MISSING_CAVEAT)
-    if undated and regime in (Regime.FAST, Regime.REAL_TIME):
+    rules = _age_checks(ages, len(sources), floor, policy.minimum_share)
+    rule, cache = rules[policy.rule], _cache_check(sources)
+    caveat = _caveat_check(run) if rule.verdict is Verdict.BAD else None
+    moving = regime in (Regime.FAST, Regime.REAL_TIME)
+    deciding = [rule, *([cache] if cache is not None and moving else [])]
+    tagged = (
+        (rule, FailureTag.STALE_SOURCE),
+        (caveat, FailureTag.MISSING_CAVEAT),
+        (cache, FailureTag.STALE_CACHE),
+    )
+    tags = [tag for check, tag in tagged if check and check.verdict is Verdict.BAD]
+    if undated and moving:
         tags.append(FailureTag.UNDATED_SOURCE)
-    if cache is not None:
-        every.append(cache)
-        if cache.verdict is Verdict.BAD:
-            tags.append(FailureTag.STALE_CACHE)
-            score = None if score is None else min(score, 0.5)
-    measures = _measures(ages, len(undated), floor)
+    reported = (*rules.values(), *map(_undated, undated[:_MAX_REPORTED]), caveat, cache)
+    scores = [check.score for check in deciding if check.score is not None]
     return joined(
         Axis.SOURCE_FRESHNESS,
         deciding,
-        every,
+        [check for check in reported if check is not None],
         conjunction(check.verdict for check in deciding),
-        score=score if score is not None or cache is None else cache.score,
+        score=min(scores, default=None),
         tags=tags,
         spans=[*run.answer_spans, *(span for source in sources for span in source.spans)],
-        measures=measures,
+        measures=_measures(ages, len(undated), floor),
         notes=notes,
         nothing=(Reason.NO_DATES, "no source has a date"),
     )
 
 
 def _age_checks(
-    ages: list[SourceAge], count: int, floor: float, rule: FreshnessRule, minimum_share: float
-) -> tuple[dict[FreshnessRule, Check], float | None]:
-    """The three named checks, and the score of the one that decides."""
-    spans = [span for age in ages for span in age.source.spans]
+    ages: list[SourceAge], count: int, floor: float, minimum_share: float
+) -> dict[FreshnessRule, Check]:
+    """The three named checks, in the order of `FreshnessRule`."""
     if not ages:
         line = f"none of {count} sources has a date that is sure enough"
-        return {
-            name: Check.unscorable(name.value, Reason.NO_DATES, line) for name in FreshnessRule
-        }, None
-    youngest = min(ages, key=lambda age: age.seconds)
-    middle = median(age.seconds for age in ages)
-    inside = sum(1 for age in ages if age.seconds <= floor) / len(ages)
-    limit = f"floor {_days(floor)}"
+        return {name: Check.unscorable(name.value, Reason.NO_DATES, line) for name in FreshnessRule}
+    spans = [span for age in ages for span in age.source.spans]
     enough = len(ages) >= _DATED_SHARE * count
-    line = f"youngest of {len(ages)} dated is {_days(youngest.seconds)} old, {limit}: "
-    line += shortened(youngest.line, 110)
-    facts = {
-        FreshnessRule.YOUNGEST: (
-            youngest.seconds <= floor,
-            floor / (floor + youngest.seconds) if floor else float(youngest.seconds == 0),
-            line,
-        ),
-        FreshnessRule.MEDIAN: (
-            middle <= floor,
-            floor / (floor + middle) if floor else float(middle == 0),
-            f"median age {_days(middle)} of {len(ages)} dated sources, {limit}",
-        ),
-        FreshnessRule.SHARE: (
-            inside >= minimum_share,
-            inside,
-            f"{inside:.0%} of {len(ages)} dated sources inside the floor of {_days(floor)}",
-        ),
-    }
     checks: dict[FreshnessRule, Check] = {}
-    for name, (fresh, score, found) in facts.items():
+    for name, (fresh, score, found) in _findings(ages, floor, minimum_share).items():
         if fresh:
             checks[name] = Check.good(name.value, found, score=score, spans=spans)
         elif enough:
@@ -181,7 +147,40 @@ def _age_checks(
         else:
             few = f"only {len(ages)} of {count} sources have a date; {found}"
             checks[name] = Check.unscorable(name.value, Reason.NO_DATES, few, spans=spans)
-    return checks, facts[rule][1]
+    return checks
+
+
+def _findings(
+    ages: list[SourceAge], floor: float, minimum_share: float
+) -> dict[FreshnessRule, tuple[bool, float, str]]:
+    """For each rule: does it hold, its score, its line."""
+    youngest = min(ages, key=lambda age: age.seconds)
+    middle = median(age.seconds for age in ages)
+    inside = sum(1 for age in ages if age.seconds <= floor) / len(ages)
+    dated, limit = f"{len(ages)} dated sources", f"floor {_days(floor)}"
+    first = f"youngest of {dated} is {_days(youngest.seconds)} old, {limit}: "
+    return {
+        FreshnessRule.YOUNGEST: (
+            youngest.seconds <= floor,
+            _score(youngest.seconds, floor),
+            first + shortened(youngest.line, 110),
+        ),
+        FreshnessRule.MEDIAN: (
+            middle <= floor,
+            _score(middle, floor),
+            f"median age {_days(middle)} of {dated}, {limit}",
+        ),
+        FreshnessRule.SHARE: (
+            inside >= minimum_share,
+            inside,
+            f"{inside:.0%} of {dated} inside the floor of {_days(floor)}",
+        ),
+    }
+
+
+def _score(age: float, floor: float) -> float:
+    """Half at the floor, falling with age, never below 0."""
+    return floor / (floor + age) if floor > 0 else float(age == 0)
 
 
 def _undated(source: Source) -> Check:
