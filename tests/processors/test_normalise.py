@@ -582,6 +582,43 @@ def test_without_a_roots_answer_the_last_model_call_without_tools_is_it() -> Non
     assert episode.answer_candidates == 2, "ambiguity is counted"
 
 
+def test_spans_side_by_side_without_a_root_are_one_run_from_first_to_last() -> None:
+    def said(text: str, at: float) -> ProtoSpan:
+        return _child(
+            text,
+            {
+                names.SPAN_KIND: "LLM",
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": text,
+            },
+            at=at,
+        )
+
+    episode = _built(said("first", 1), said("final", 3))
+    assert episode is not None
+    assert (episode.start, episode.end) == (START + SECOND, START + 4 * SECOND)
+    assert episode.answer is not None
+    assert episode.answer.text == "final"
+    assert not episode.completeness.root_seen
+
+
+def test_a_streamed_answer_may_end_after_its_agent() -> None:
+    streamed = _child(
+        "chat",
+        {
+            names.SPAN_KIND: "LLM",
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.content": "streamed",
+        },
+        at=59,
+        seconds=9,
+    )
+    episode = _built(_agent(), streamed)
+    assert episode is not None
+    assert episode.answer is not None
+    assert episode.answer.text == "streamed"
+
+
 def test_an_object_repr_is_no_answer() -> None:
     episode = _built(_agent({names.OUTPUT_VALUE: "StopEvent(result=AgentOutput(response='x'))"}))
     assert episode is not None

@@ -20,7 +20,7 @@ from seekwatch.processors.dialects.registry import UNKNOWN, read_span
 from seekwatch.processors.exchanges import add_exchanges
 from seekwatch.processors.fetches import merge_fetches
 from seekwatch.processors.model_calls import merge_generations
-from seekwatch.processors.roots import select_root
+from seekwatch.processors.roots import encloses_run, select_root
 from seekwatch.processors.run_context import read_context, read_limits, read_stop_reason
 from seekwatch.processors.run_texts import find_answer, find_question
 from seekwatch.processors.searches import merge_searches
@@ -57,7 +57,7 @@ def _episode(
     question = find_question(root, facts, cleaner)
     answer, candidates = find_answer(root, tree)
     start, end = root.view.start, root.view.end
-    if not completeness.root_seen:
+    if not encloses_run(tree, root):
         start = min(fact.view.start for fact in facts)
         end = max(fact.view.end for fact in facts)
     return Episode(

@@ -25,6 +25,18 @@ def select_root(tree: TraceTree) -> SpanFacts:
     return tops[0] if tops else tree.facts[0]
 
 
+def encloses_run(tree: TraceTree, root: SpanFacts) -> bool:
+    """Tell whether the root's own times are the run's.
+
+    They are when it is an agent or workflow, or stands above everything else. Where only model
+    calls and tools are traced, several spans stand side by side under a parent that never came, and
+    the run lasts from the first to the last of them.
+    """
+    if root.role in (Role.AGENT, Role.WORKFLOW):
+        return True
+    return all(fact is root or not tree.is_top(fact) for fact in tree.facts)
+
+
 def _common_ancestor(tree: TraceTree, facts: list[SpanFacts]) -> SpanFacts | None:
     shared = list(tree.ancestors(facts[0]))
     for fact in facts[1:]:

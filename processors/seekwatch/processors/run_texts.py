@@ -2,7 +2,8 @@
 
 Question: what the run's span was asked; else what the first agent span was asked; else the user's
 message of the first model call. Answer: one marked as such; else the output of the run's span; else
-of the last agent span; else the last model call that ended inside the run and asked for no tool.
+of the last agent span; else the last model call that began inside the run and asked for no tool
+(a streamed one may end after it).
 """
 
 import msgspec
@@ -12,6 +13,7 @@ from seekwatch.processors.citations import build_answer
 from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.dialects.base import Role, SpanFacts, Text, cleaned
 from seekwatch.processors.messages import user_question
+from seekwatch.processors.roots import encloses_run
 from seekwatch.processors.trace_tree import TraceTree
 
 
@@ -34,13 +36,14 @@ def find_question(root: SpanFacts, facts: list[SpanFacts], cleaner: Cleaner) -> 
 def find_answer(root: SpanFacts, tree: TraceTree) -> tuple[Answer | None, int]:
     """Return the answer, and how many spans could have been the one that wrote it."""
     facts = tree.facts
+    last_start = root.view.end if encloses_run(tree, root) else None
     writers = [
         fact
         for fact in facts
         if fact.role is Role.LLM
         and fact.answer is not None
         and not fact.asked_for_tools
-        and fact.view.end <= max(root.view.end, root.view.start)
+        and (last_start is None or fact.view.start <= last_start)
         and not any(
             above.role is Role.LLM and above.answer is not None for above in tree.ancestors(fact)
         )
