@@ -1,5 +1,6 @@
 """The Kafka log on a real broker: the contract of every log, and what only a group can show."""
 
+import os
 import signal
 import threading
 import time
@@ -225,6 +226,37 @@ def test_after_a_failed_commit_partitions_are_handed_out_anew(world: KafkaWorld)
     reading.log.commit({partition: reading.end_position(partition)}, [score(partition, b"s")])
     found = scores(world, 1)
     assert values(found) == [b"s"]
+    reading.log.close()
+
+
+def test_a_record_that_its_topic_does_not_take_stops_nothing(kafka: Kafka) -> None:
+    names = KafkaWorld(kafka.bootstrap, f"w{uuid.uuid4().hex[:8]}", 4)
+    for topic in (names.settings.topics.dead_letters, names.settings.topics.episodes):
+        kafka.create_topic(topic, partitions=4, configuration={"max.message.bytes": 20_000})
+    create_topics(names.settings, partitions=4, replication=1)
+    append(names, new(1))
+    reading = joined(names).until_records(1)
+    partition = reading.records[0].partition
+    body = os.urandom(30_000)
+    dead = OutputRecord(
+        output=Output.DEAD_LETTERS, partition=partition, value=body, headers=(("offset", b"0"),)
+    )
+    reading.log.commit(
+        {partition: reading.end_position(partition)},
+        [
+            dead,
+            score(partition, body, Output.EPISODES),
+            score(partition, b"small", Output.EPISODES),
+            score(partition, b"s"),
+        ],
+    )
+    reader = names.output_reader(list(Output))
+    found = {record.output: record for record in read_outputs(reader, 3)}
+    reader.close()
+    letter = found[Output.DEAD_LETTERS]
+    assert (letter.value, letter.headers) == (b"", (("offset", b"0"), ("omitted-bytes", b"30000")))
+    assert found[Output.EPISODES].value == b"small"
+    assert found[Output.SCORES].value == b"s"
     reading.log.close()
 
 

@@ -26,7 +26,8 @@ from seekwatch.collector.kafka_position import (
 )
 from seekwatch.collector.kafka_published import read_published
 from seekwatch.collector.kafka_publisher import Publisher
-from seekwatch.collector.kafka_topics import check_topics
+from seekwatch.collector.kafka_sizes import fitted
+from seekwatch.collector.kafka_topics import inspect_topics
 from seekwatch.core.errors import FencedError, RetryableError
 from seekwatch.core.records import (
     Assignment,
@@ -68,7 +69,9 @@ class KafkaTraceLog:
     def __init__(self, settings: KafkaSettings, *, hold: float) -> None:
         settings.check()
         self._settings = settings
-        self.partitions: Final = check_topics(settings, hold=hold)
+        topics = inspect_topics(settings, hold=hold)
+        self.partitions: Final = topics.partitions
+        self._limits: Final = topics.limits
         self._signals: Final = {settings.topics.of(signal): signal for signal in Signal}
         self._publisher = Publisher(settings)
         self._membership = Membership()
@@ -123,7 +126,7 @@ class KafkaTraceLog:
             raise FencedError(f"partitions {sorted(foreign)} are not ours")
         try:
             ends = self._publisher.publish(
-                records, self._offsets(positions), self._membership.group
+                fitted(records, self._limits), self._offsets(positions), self._membership.group
             )
         except BaseException:
             self._membership.start_over()

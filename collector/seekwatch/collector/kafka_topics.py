@@ -77,8 +77,25 @@ def create_topics(settings: KafkaSettings, *, partitions: int, replication: int)
     return list(missing)
 
 
+class TopicReport(NamedTuple):
+    """What a worker needs to know of topics that passed the checks.
+
+    Attributes:
+        partitions: of each topic.
+        limits: the largest record batch that an output's topic takes, in bytes.
+    """
+
+    partitions: int
+    limits: Mapping[Output, int]
+
+
 def check_topics(settings: KafkaSettings, *, hold: float) -> int:
-    """Check what our guarantees need of the topics; return their number of partitions.
+    """Check as `inspect_topics`; return the number of partitions."""
+    return inspect_topics(settings, hold=hold).partitions
+
+
+def inspect_topics(settings: KafkaSettings, *, hold: float) -> TopicReport:
+    """Check what our guarantees need of the topics, and describe them.
 
     Args:
         settings: how to reach Kafka.
@@ -111,7 +128,11 @@ def check_topics(settings: KafkaSettings, *, hold: float) -> int:
         name = settings.topics.of(signal)
         _check_retention(name, facts[name].configuration, hold + _DAY)
         _warn_of_timestamps(name, facts[name].configuration)
-    return facts[first].partitions
+    limits = {
+        output: int(facts[settings.topics.of(output)].configuration["max.message.bytes"])
+        for output in Output
+    }
+    return TopicReport(facts[first].partitions, limits)
 
 
 def _configuration(defaults: TopicDefaults) -> dict[str, str]:
