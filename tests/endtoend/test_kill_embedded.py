@@ -38,25 +38,25 @@ def _send_interleaved(endpoint: str, sent: Sequence[Run]) -> int:
     return sender.repeated
 
 
+def _wait_for_scores(log: Path, least: int) -> None:
+    eventually(
+        lambda: len(embedded_scores(log)) >= least, what=f"{least} runs are scored", timeout=60
+    )
+
+
 def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Path) -> None:
-    sent = runs(RUNS)
+    sent, log = runs(RUNS), tmp_path / "seekwatch.db"
     monitor = MonitorProcess("up", tmp_path, SETTINGS)
     monitor.start()
     repeated: list[int] = []
     load = threading.Thread(target=lambda: repeated.append(_send_interleaved(monitor.otlp, sent)))
     load.start()
     for kill in range(KILLS):
-        threshold = (kill + 1) * RUNS // (KILLS + 2)
-        eventually(
-            lambda least=threshold: len(embedded_scores(tmp_path / "seekwatch.db")) >= least,
-            what=f"{threshold} runs are scored",
-            timeout=60,
-        )
+        _wait_for_scores(log, (kill + 1) * RUNS // (KILLS + 2))
         monitor.kill()
         monitor.start()
     load.join(120)
     assert not load.is_alive()
-    log = tmp_path / "seekwatch.db"
     eventually(
         lambda: (
             len({e.scorecard.trace for e in embedded_scores(tmp_path / "seekwatch.db")}) == RUNS

@@ -16,8 +16,24 @@ from .scorecard_view import header, line, ranking
 
 _PATIENCE: Final = 1.0
 """Seconds of one wait for more."""
-_SETTLED: Final = 0.5
-"""Seconds without a record after which the past has been read."""
+
+
+class Patience(NamedTuple):
+    """Seconds without a record after which the past is taken to be read.
+
+    Attributes:
+        first: before anything has come.
+        then: between one batch and the next.
+    """
+
+    first: float
+    then: float
+
+
+LOCAL: Final = Patience(0.2, 0.2)
+"""A file answers at once."""
+REMOTE: Final = Patience(5.0, 1.5)
+"""A broker has to be asked for its partitions first, and one may be slower than the others."""
 
 
 class Filter(NamedTuple):
@@ -41,12 +57,20 @@ class Tail:
         shown: which runs to show.
         console: where to.
         as_json: lines of the scores topic as they are, instead of a picture.
+        patience: when the past is taken to be read.
     """
 
     def __init__(
-        self, reader: OutputReader, shown: Filter, console: Console, *, as_json: bool
+        self,
+        reader: OutputReader,
+        shown: Filter,
+        console: Console,
+        *,
+        as_json: bool,
+        patience: Patience = LOCAL,
     ) -> None:
         self._reader = reader
+        self._wait = patience
         self._shown = shown
         self._console = console
         self._as_json = as_json
@@ -77,8 +101,10 @@ class Tail:
             self._console.print("no run is bad" if axis is None else f"no run is bad on {axis}")
 
     def _past(self) -> Iterator[ScoreEntry]:
-        while records := self._reader.read(_SETTLED):
+        records = self._reader.read(self._wait.first)
+        while records:
             yield from self._chosen(records)
+            records = self._reader.read(self._wait.then)
 
     def _chosen(self, records: Iterable[StoredOutput]) -> Iterator[ScoreEntry]:
         for record in records:

@@ -54,10 +54,18 @@ def command(
         {"embedded.path": data, "log": "kafka" if kafka else None},
     )
     from seekwatch.monitor.building import output_reader
-    from seekwatch.monitor.tail import Filter, Tail
+    from seekwatch.monitor.settings import LogKind
+    from seekwatch.monitor.tail import LOCAL, REMOTE, Filter, Tail
 
     reader = output_reader(settings)
-    tail = Tail(reader, Filter(agent=agent, axis=axis), Console(highlight=False), as_json=as_json)
+    patience = REMOTE if settings.log is LogKind.KAFKA else LOCAL
+    tail = Tail(
+        reader,
+        Filter(agent=agent, axis=axis),
+        Console(highlight=False),
+        as_json=as_json,
+        patience=patience,
+    )
     try:
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             if worst is not None:
