@@ -79,6 +79,17 @@ def test_text_is_capped_and_redacted() -> None:
     assert len(page.text) <= MAX_TEXT
 
 
+def test_a_secret_at_the_cut_leaves_no_half_of_itself() -> None:
+    secret = "tvly-" + "S3cretS3cretS3cret99"
+    for room in range(0, 30, 5):
+        page = _page(
+            f"<title>{'t' * (500 - room)} {secret}</title>{'x' * (MAX_TEXT - room)} {secret}"
+        )
+        assert page.text is not None
+        assert page.title is not None
+        assert "tvly-" not in page.text + page.title
+
+
 @pytest.mark.parametrize(
     ("content_type", "body", "text"),
     [

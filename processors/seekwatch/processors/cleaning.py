@@ -13,6 +13,9 @@ MAX_TEXT: Final = 100_000
 MAX_NAME: Final = 200
 """Characters of a name (agent, model, provider, session)."""
 MAX_URL: Final = 8_192
+MARGIN: Final = 16_384
+"""Characters beyond a limit that are still masked before the cut: longer than any secret (a PEM key
+of 8192 bits has 6,400), so that no half of one is left at the end."""
 
 
 class Cleaner:
@@ -30,10 +33,9 @@ class Cleaner:
     def text(self, value: str, limit: int = MAX_TEXT) -> str:
         """Return text as it may be kept.
 
-        Masking comes before the cut to `limit` characters, so that no half of a secret survives;
-        beyond a margin nothing is looked at.
+        Masking comes before the cut to `limit` characters; beyond `MARGIN` nothing is looked at.
         """
-        return self.redactor.text(_valid(value[: limit + 4_096]))[:limit]
+        return self.redactor.text(_valid(value[: limit + MARGIN]))[:limit]
 
     def name(self, value: str | None) -> str | None:
         """Return a short name as it may be kept; None for no name."""

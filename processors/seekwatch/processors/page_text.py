@@ -10,8 +10,10 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
+from seekwatch.processors.cleaning import MARGIN
+
 MAX_TEXT: Final = 40_000
-"""Characters of visible text that are kept."""
+"""Characters of visible text that are kept, once masked."""
 MAX_TITLE: Final = 500
 
 _BLOCK: Final = re.compile(
@@ -81,7 +83,7 @@ def parse_page(source: str) -> ParsedPage:
     return ParsedPage(
         source=source,
         tree=tree,
-        title=fold(title.text())[:MAX_TITLE] or None if title is not None else None,
+        title=None if title is None else fold(title.text())[: MAX_TITLE + MARGIN] or None,
         metas=metas,
         language=_language(html.attributes.get("lang") if html is not None else None, metas),
         canonical=canonical.attributes.get("href") if canonical is not None else None,
@@ -115,7 +117,7 @@ def read_visible_text(page: ParsedPage) -> None:
         if node.tag not in ("html", "body"):
             node.decompose()
     body = page.tree.body
-    page.text = "" if body is None else fold(body.text(deep=True))[:MAX_TEXT]
+    page.text = "" if body is None else fold(body.text(deep=True))[: MAX_TEXT + MARGIN]
 
 
 def fold(text: str | None) -> str:

@@ -30,6 +30,7 @@ from seekwatch.processors.page_dates import (
 from seekwatch.processors.page_signals import PageSignal, read_signals, text_signals
 from seekwatch.processors.page_text import (
     MAX_TEXT,
+    MAX_TITLE,
     bounded,
     fold,
     parse_page,
@@ -157,7 +158,7 @@ class PageReader:
         dates, early = collect_dates(page), read_signals(page)
         read_visible_text(page)
         return _Reading(
-            title=self._cleaner.optional(page.title),
+            title=self._cleaner.optional(page.title, MAX_TITLE),
             text=self._cleaner.text(page.text, MAX_TEXT),
             language=page.language,
             canonical=page.canonical,
