@@ -45,6 +45,8 @@ SHORT_CHARACTERS: Final = 700
 """Visible characters below which a phrase can be the whole message of a page: walls and error
 pages are short, articles that merely talk about walls are not."""
 
+WALL_CHARACTERS: Final = 3_000
+"""Visible characters up to which a page can be a bot wall, its small print included."""
 CHALLENGE_WINDOW: Final = 60_000
 """Characters of source in which a bot wall's script is looked for: walls are small pages."""
 PAYWALL_WINDOW: Final = 1_200
@@ -149,9 +151,6 @@ def read_signals(page: ParsedPage) -> list[PageSignal]:
     for signal, pattern in _TITLE_PATTERNS:
         if pattern.search(title):
             found.add(signal)
-    source = page.source[:CHALLENGE_WINDOW]
-    if any(mark in source for mark in _CHALLENGE_MARKS):
-        found.add(PageSignal.CHALLENGE_SCRIPT)
     if json_ld_says_paid(page):
         found.add(PageSignal.PAYWALL)
     if "noindex" in page.metas.get("robots", "").lower():
@@ -160,8 +159,6 @@ def read_signals(page: ParsedPage) -> list[PageSignal]:
         found.add(PageSignal.META_REFRESH)
     if page.noscript and _JS_REQUIRED.search(page.noscript):
         found.add(PageSignal.JS_REQUIRED)
-    if tree.css_first(_SHELL_ROOT) is not None:
-        found.add(PageSignal.JS_SHELL)
     return _ordered(found)
 
 
@@ -175,11 +172,17 @@ def text_signals(page: ParsedPage, early: list[PageSignal]) -> tuple[PageSignal,
     if length < SHORT_CHARACTERS:
         found.add(PageSignal.SHORT_TEXT)
         found.update(signal for signal, pattern in _TEXT_PATTERNS if pattern.search(head))
-    else:
-        # A root element of a framework with text in it was rendered on the server.
-        found.discard(PageSignal.JS_SHELL)
-        if _PAYWALL.search(text[-PAYWALL_WINDOW:]):
-            found.add(PageSignal.PAYWALL)
+        # A root element of a framework with much text in it was rendered on the server.
+        if page.tree.css_first(_SHELL_ROOT) is not None:
+            found.add(PageSignal.JS_SHELL)
+    elif _PAYWALL.search(text[-PAYWALL_WINDOW:]):
+        found.add(PageSignal.PAYWALL)
+    if length < WALL_CHARACTERS:
+        # Content behind a wall's provider loads its scripts too, so they tell only where there
+        # is little else.
+        source = page.source[:CHALLENGE_WINDOW]
+        if any(mark in source for mark in _CHALLENGE_MARKS):
+            found.add(PageSignal.CHALLENGE_SCRIPT)
     return tuple(_ordered(found))
 
 
