@@ -1,6 +1,7 @@
 """The command line: `seekwatch VERB`. Each verb lives in its own module under `commands`."""
 
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Annotated
 
@@ -28,6 +29,10 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _examples(lines: Sequence[str]) -> str:
+    return "\n\n".join(("[bold]Examples[/bold]", *(f"  {line}" for line in lines)))
+
+
 @app.callback(invoke_without_command=False)
 def _root(
     _version: Annotated[
@@ -40,13 +45,9 @@ def _root(
     pass
 
 
-app.command("up")(up.command)
-app.command("receive")(receive.command)
-app.command("worker")(worker.command)
-app.command("export")(export.command)
-app.command("score")(score.command)
-app.command("tail")(tail.command)
-app.command("doctor")(doctor.command)
+for _verb in (up, receive, worker, export, score, tail, doctor):
+    _name = _verb.__name__.rsplit(".", 1)[-1]
+    app.command(_name, epilog=_examples(_verb.EXAMPLES))(_verb.command)
 
 
 def main() -> None:

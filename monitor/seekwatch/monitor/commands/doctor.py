@@ -1,9 +1,16 @@
 """`seekwatch doctor`."""
 
+from typing import Final
+
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch doctor",
+    "seekwatch doctor --kafka -c seekwatch.yaml --json",
+)
 
 
 def command(
@@ -18,12 +25,6 @@ def command(
     Is anything arriving, and from whom? Is it sampled? Which agents send no searches, no citations,
     no answers? Is an axis never scored? Is the pipeline in order? Exit code 1 when something is
     wrong.
-
-    [bold]Examples[/bold]
-
-      seekwatch doctor
-
-      seekwatch doctor --kafka -c seekwatch.yaml --json
     """
     settings = options.settings_from(
         config, assignments, {"embedded.path": data, "log": "kafka" if kafka else None}

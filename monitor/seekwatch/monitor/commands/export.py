@@ -1,9 +1,16 @@
 """`seekwatch export`."""
 
+from typing import Final
+
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch export --kafka --set archive.directory=/var/lib/archive",
+    "seekwatch export --kafka --set evaluation.endpoint=https://otlp.example.com",
+)
 
 
 def command(
@@ -16,12 +23,6 @@ def command(
 
     `archive.directory` keeps every scored episode in files; `evaluation.endpoint` sends scores as
     gen_ai.evaluation.result over OTLP. A slow backend never slows scoring.
-
-    [bold]Examples[/bold]
-
-      seekwatch export --kafka --set archive.directory=/var/lib/archive
-
-      seekwatch export --kafka --set evaluation.endpoint=https://otlp.example.com
     """
     settings = options.settings_from(
         config, assignments, {"embedded.path": data, "log": "kafka" if kafka else None}

@@ -1,9 +1,16 @@
 """`seekwatch receive`."""
 
+from typing import Final
+
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch receive --kafka --set kafka.bootstrap_servers=broker:9092",
+    "seekwatch receive --set receiver.host=0.0.0.0 --set receiver.token=SECRET",
+)
 
 
 def command(
@@ -16,12 +23,6 @@ def command(
 
     For installations without an OpenTelemetry Collector. A request is answered with success when
     its spans are durable, never before.
-
-    [bold]Examples[/bold]
-
-      seekwatch receive --kafka --set kafka.bootstrap_servers=broker:9092
-
-      seekwatch receive --set receiver.host=0.0.0.0 --set receiver.token=SECRET
     """
     settings = options.settings_from(
         config, assignments, {"embedded.path": data, "log": "kafka" if kafka else None}

@@ -1,12 +1,17 @@
 """`seekwatch score`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch score traces.json",
+    "seekwatch score --policy strict.yaml --json archive/ | jq .outcome",
+)
 
 
 def command(
@@ -24,12 +29,6 @@ def command(
 
     FILE is OTLP as protobuf, JSON or JSON Lines, also compressed; or an archive. The scorecards are
     those that the running monitor publishes for the same spans, byte for byte.
-
-    [bold]Examples[/bold]
-
-      seekwatch score traces.json
-
-      seekwatch score --policy strict.yaml --json archive/ | jq .outcome
     """
     settings = options.settings_from(config, assignments, {"policy": policy, "truth": truth})
     from seekwatch.core.scorecard import encode_line

@@ -1,13 +1,19 @@
 """`seekwatch tail`."""
 
 import contextlib
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
 from seekwatch.core.scorecard import Axis
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch tail",
+    "seekwatch tail --worst 3 --axis citation_validity --agent my-agent",
+    "seekwatch tail --kafka --json | jq .scorecard.outcome",
+)
 
 
 def command(
@@ -19,7 +25,12 @@ def command(
         str | None, typer.Option(help="Only runs of this agent.", show_default=False)
     ] = None,
     axis: Annotated[
-        Axis | None, typer.Option(help="Only runs that are bad on this axis.", show_default=False)
+        Axis | None,
+        typer.Option(
+            metavar="AXIS",
+            help="Only runs that are bad on this axis: " + ", ".join(Axis),
+            show_default=False,
+        ),
     ] = None,
     worst: Annotated[
         int | None,
@@ -38,16 +49,7 @@ def command(
     ] = True,
     as_json: options.Json = False,
 ) -> None:
-    """Show scorecards as they come, with the reason of every axis that is bad.
-
-    [bold]Examples[/bold]
-
-      seekwatch tail
-
-      seekwatch tail --worst 3 --axis citation_validity --agent my-agent
-
-      seekwatch tail --kafka --json | jq .scorecard.outcome
-    """
+    """Show scorecards as they come, with the reason of every axis that is bad."""
     settings = options.settings_from(
         config,
         assignments,

@@ -1,11 +1,17 @@
 """`seekwatch up`."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch up",
+    "seekwatch up --data /var/lib/seekwatch.db --set archive.directory=/var/lib/archive",
+    "seekwatch up --set closing.quiet=2 --policy policy.yaml",
+)
 
 
 def command(
@@ -28,14 +34,6 @@ def command(
 
     Agents send OTLP to it, Prometheus scrapes it. Ctrl-C ends it; nothing that was answered with
     success is lost, by kill -9 neither.
-
-    [bold]Examples[/bold]
-
-      seekwatch up
-
-      seekwatch up --data /var/lib/seekwatch.db --set archive.directory=/var/lib/archive
-
-      seekwatch up --set closing.quiet=2 --policy policy.yaml
     """
     settings = options.settings_from(
         config,

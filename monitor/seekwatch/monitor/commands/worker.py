@@ -1,9 +1,16 @@
 """`seekwatch worker`."""
 
+from typing import Final
+
 import typer
 from rich.console import Console
 
 from seekwatch.monitor import options
+
+EXAMPLES: Final = (
+    "seekwatch worker --set kafka.bootstrap_servers=broker:9092",
+    "seekwatch worker -c seekwatch.yaml --set metrics.host=0.0.0.0",
+)
 
 
 def command(
@@ -16,12 +23,6 @@ def command(
 
     Start as many as there is load for, up to the number of partitions; each serves its own
     /metrics, /healthz and /readyz.
-
-    [bold]Examples[/bold]
-
-      seekwatch worker --set kafka.bootstrap_servers=broker:9092
-
-      seekwatch worker -c seekwatch.yaml --set metrics.host=0.0.0.0
     """
     settings = options.settings_from(
         config, assignments, {"policy": policy, "truth": truth, "log": "kafka"}
