@@ -1,14 +1,13 @@
 """Near-duplicate pages, so that one wire story on three sites counts as one source.
 
 Shares of common word 5-grams, as containment of the shorter text, so that a cut or framed copy is
-still found. Work is bounded: a sample of each text, hashed, and a cap on the pages.
+still found. Work is bounded: a sample of each text, and a cap on the pages.
 """
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
-from zlib import crc32
 
 from seekwatch.processors.text.fold import CJK, KANA, fold
 
@@ -18,15 +17,14 @@ _WIDTH: Final = 5
 _MINIMUM: Final = 20
 """Shingles below which two texts are too short to tell."""
 _TOKEN: Final = re.compile(rf"[{CJK}{KANA}]|[^\W_]+")
+_ASCII_TOKEN: Final = re.compile(r"[a-z0-9]+")
 
 
-@lru_cache(maxsize=256)
-def _shingles(text: str) -> frozenset[int]:
-    tokens = _TOKEN.findall(fold(text))
-    return frozenset(
-        crc32(" ".join(tokens[index : index + _WIDTH]).encode("utf-8", "surrogatepass"))
-        for index in range(len(tokens) - _WIDTH + 1)
-    )
+@lru_cache(maxsize=64)
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    pattern = _ASCII_TOKEN if text.isascii() else _TOKEN
+    tokens = pattern.findall(fold(text))
+    return frozenset(zip(*(tokens[start:] for start in range(_WIDTH)), strict=False))
 
 
 def similarity(first: str, second: str) -> float:
