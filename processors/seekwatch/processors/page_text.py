@@ -23,7 +23,6 @@ _BLOCK: Final = re.compile(
     r"igcaption|orm|ieldset)|option|[iI](?:nput|NPUT))[\s/>])"
 )
 """Where a block begins or ends. Letter by letter: as fast as a plain scan for `<`."""
-_SPACE: Final = re.compile(r"\s+")
 _PIECES: Final = 64
 _MAX_UNCLOSED: Final = 8_000
 _MAX_NOSCRIPTS: Final = 100
@@ -122,7 +121,7 @@ def read_visible_text(page: ParsedPage) -> None:
 
 def fold(text: str | None) -> str:
     """Fold every run of white space to one space."""
-    return _SPACE.sub(" ", text).strip() if text else ""
+    return " ".join(text.split()) if text else ""
 
 
 def _metas(tree: LexborHTMLParser) -> dict[str, str]:

@@ -8,15 +8,15 @@ import re
 import unicodedata
 from typing import Final
 
-_TYPOGRAPHY: Final = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛ʼʹ′`´＇", "'"),
-        **dict.fromkeys("“”„‟«»″＂〝〞", '"'),
-        **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", None),
-        **dict.fromkeys("\u00a0\u2002\u2003\u2009\u202f\u3000", " "),
-    }
-)
+_PLAIN: Final[dict[str, str]] = {
+    **dict.fromkeys("‘’‚‛ʼʹ′`´＇", "'"),
+    **dict.fromkeys("“”„‟«»″＂〝〞", '"'),
+    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
+    **dict.fromkeys("\u00a0\u2002\u2003\u2009\u202f\u3000", " "),
+}
+# `str.translate` asks a dict for every character of a text; this stops at the few that change.
+_TYPOGRAPHY: Final = re.compile(f"[{''.join(_PLAIN)}]")
 
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
 
@@ -32,7 +32,9 @@ HAS_CJK: Final = re.compile(f"[{CJK}{KANA}]")
 
 def typographic(text: str) -> str:
     """Give quotation marks, dashes, spaces and invisible characters their plain forms."""
-    return text if text.isascii() else text.translate(_TYPOGRAPHY)
+    if text.isascii():
+        return text
+    return _TYPOGRAPHY.sub(lambda match: _PLAIN[match[0]], text)
 
 
 def fold(text: str) -> str:
@@ -43,7 +45,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.translate(_TYPOGRAPHY))
+    decomposed = unicodedata.normalize("NFKD", typographic(text))
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed)).casefold()
 
 
