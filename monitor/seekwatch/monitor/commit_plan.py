@@ -24,11 +24,15 @@ class CommitPlan:
     """
 
     def __init__(self, works: Iterable[PartitionWork]) -> None:
-        self._works = [work for work in works if work.moved]
-        self.positions: dict[int, Position] = {w.partition: w.position() for w in self._works}
+        self._works: list[PartitionWork] = []
+        self.positions: dict[int, Position] = {}
         self.records: list[OutputRecord] = []
-        for work in self._works:
-            self.records += _outputs(work)
+        for work in works:
+            position = work.position()
+            if work.is_changed_by(position):
+                self._works.append(work)
+                self.positions[work.partition] = position
+                self.records += _outputs(work)
 
     def __bool__(self) -> bool:
         """Tell whether the commit would change anything."""

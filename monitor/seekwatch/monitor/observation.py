@@ -20,6 +20,8 @@ from .partition_work import PartitionWork
 from .pending_counts import PendingCounts
 
 _BEYOND_AXES: Final = "other"
+_HELD_SECONDS: Final = 1.0
+"""Between two counts of what is held: nobody scrapes more often, and every trace is looked at."""
 
 
 class Observation:
@@ -45,6 +47,7 @@ class Observation:
         self._health = health
         self._wall = wall
         self._partitions: frozenset[int] = frozenset()
+        self._held_at = float("-inf")
 
     def turned(self) -> None:
         """Note a turn of the loop."""
@@ -75,6 +78,9 @@ class Observation:
 
     def held(self, works: Iterable[PartitionWork], monotonic: float) -> None:
         """Note how many traces are open and how old the oldest is on its log's clock."""
+        if monotonic - self._held_at < _HELD_SECONDS:
+            return
+        self._held_at = monotonic
         number, oldest = 0, 0.0
         for work in works:
             number += work.assembler.open_traces

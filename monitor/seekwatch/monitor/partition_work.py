@@ -111,10 +111,9 @@ class PartitionWork:
         """Return the position that the next commit moves to."""
         return self.assembler.position(self.done(), self.scores_end)
 
-    @property
-    def moved(self) -> bool:
-        """Whether a commit would change anything."""
-        return bool(self.scored or self.dead_letters) or self.position() != self._committed
+    def is_changed_by(self, position: Position) -> bool:
+        """Tell whether a commit that moves to `position` would change anything."""
+        return bool(self.scored or self.dead_letters) or position != self._committed
 
     def committed(self, position: Position, scores_end: int) -> tuple[list[Scored], PendingCounts]:
         """Learn that everything pending is published; return it for the metrics."""

@@ -32,6 +32,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 _COMMIT_BYTES: Final = 8 << 20
 """Bytes of spans that were scored, at which a commit is made before its time."""
+_WEIGHING_SHARE: Final = 0.02
+"""Of the memory limit: what is held is weighed anew when so much has come since."""
+_WEIGHING_SECONDS: Final = 0.5
+"""At the latest it is weighed after this: every trace is looked at, so not at every turn."""
 _EVIDENCE_POLL: Final = 0.05
 """Seconds between two looks at what is waited for."""
 
@@ -78,6 +82,7 @@ class Worker:
         self._monotonic = monotonic
         self._works: dict[int, PartitionWork] = {}
         self._committed_at = monotonic()
+        self._unweighed, self._weighed_at = 0, monotonic()
         self._backoff = Backoff()
         log.set_revocation_listener(self)
 
@@ -166,6 +171,7 @@ class Worker:
     def _feed(self, batch: Batch) -> None:
         by_partition: dict[int, list[LogRecord]] = {}
         for record in batch.records:
+            self._unweighed += len(record.value)
             by_partition.setdefault(record.partition, []).append(record)
         now = self._monotonic()
         for state in batch.states:
@@ -177,13 +183,16 @@ class Worker:
 
     def _relieve(self) -> None:
         """Close the oldest traces when memory is short."""
-        if not self._memory:
+        now = self._monotonic()
+        grown = self._unweighed >= self._memory * _WEIGHING_SHARE
+        if not self._memory or not (grown or now - self._weighed_at >= _WEIGHING_SECONDS):
             return
+        self._unweighed, self._weighed_at = 0, now
         if sum(work.assembler.held_bytes for work in self._works.values()) <= self._memory:
             return
         held = {partition: work.assembler.held() for partition, work in self._works.items()}
         for partition, share in shares_to_free(held, self._memory).items():
-            self._works[partition].relieve(share, self._monotonic())
+            self._works[partition].relieve(share, now)
 
     # --- committing -------------------------------------------------------------------------------
 
