@@ -73,11 +73,9 @@ def _table(title: str) -> Table:
 def effect_sentence(effect: Effect) -> str:
     """Say what one step did."""
     axis = effect.step.axis.replace("_", " ")
-    took = (effect.seen or effect.began) - effect.began
     return (
         f"→ {axis}: {percent(effect.after)} of the newest {effect.after.scored} runs are bad "
-        f"(before: {percent(effect.before)}); {effect.tagged} carry {effect.step.tag}. "
-        f"Seen after {took:.0f} s."
+        f"(before: {percent(effect.before)}); {effect.tagged} carry {effect.step.tag}"
     )
 
 

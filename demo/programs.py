@@ -123,7 +123,8 @@ def agent_environment(user: Mapping[str, str], own: Mapping[str, str]) -> dict[s
         if name.startswith(_MODEL_PREFIX) or name.lower() in _PROXIES:
             environment[name] = value
     for name in ("NO_PROXY", "no_proxy"):
-        environment[name] = ",".join(filter(None, (user.get(name), _LOOPBACK)))
+        spared = user.get("no_proxy") or user.get("NO_PROXY")
+        environment[name] = ",".join(filter(None, (spared, _LOOPBACK)))
     return environment
 
 

@@ -16,8 +16,8 @@ from demo.measures import WINDOW_SECONDS, AxisShare, Window
 
 _WIDEST: Final = 100
 _LONGEST_BAR: Final = 30
-_SHORTEST_BAR: Final = 8
-_BESIDE_THE_BAR: Final = 50
+_SHORTEST_BAR: Final = 6
+_BESIDE_THE_BAR: Final = 54
 """Columns of a row that are not its bar: the axis, the figures, frame and gaps."""
 _COLOURS: Final = {"good": "green", "bad": "red", "unscorable": "bright_black"}
 _PLAIN_EVERY: Final = 5.0
@@ -71,7 +71,7 @@ class Screen:
         line = Table.grid(padding=(0, 2))
         line.add_column(style="bold cyan", no_wrap=True)
         line.add_column(style=style, overflow="fold")
-        line.add_row(time, what)
+        line.add_row(time, Text(what))
         self.print(line)
 
     def show(self, at: float, window: Window, firing: Sequence[str]) -> None:

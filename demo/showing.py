@@ -44,6 +44,7 @@ class Showing:
 
     def play(self, schedule: Schedule, seconds: float) -> None:
         """Show the axes live."""
+        self._screen.event(0, "The agent answers well: it searches, reads three pages, cites them.")
         while not self._finished(schedule, seconds):
             self._check()
             at = schedule.elapsed()
