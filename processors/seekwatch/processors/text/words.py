@@ -20,6 +20,8 @@ _RUN: Final = re.compile(
     rf"(?P<word>(?:(?![{CJK}{HIRAGANA}{KATAKANA}])[^\W_])+"
     rf"(?:(?:[.']|(?<=\d),(?=\d))(?:(?![{CJK}{HIRAGANA}{KATAKANA}])[^\W_])+)*)"
 )
+_ASCII_WORD: Final = re.compile(r"[a-z0-9]+(?:(?:[.']|(?<=\d),(?=\d))[a-z0-9]+)*")
+"""The words of `_RUN` in a folded text that has no other characters, found three times as fast."""
 _CJK_FUNCTION: Final = re.compile("|".join(sorted(map(re.escape, CJK_FUNCTION), key=len)[::-1]))
 _SUFFIXES: Final = (
     ("ies", "y", 5),
@@ -43,8 +45,11 @@ _HANGUL_PARTICLES: Final = re.compile(
 
 def words(text: str) -> list[str]:
     """Every word of `text`, folded, function words included, Han runs as pairs of characters."""
+    folded = fold(text[:MAX_CHARACTERS])
+    if folded.isascii():
+        return [word.replace(",", "") for word in _ASCII_WORD.findall(folded)]
     found: list[str] = []
-    for match in _RUN.finditer(fold(text[:MAX_CHARACTERS])):
+    for match in _RUN.finditer(folded):
         kind = match.lastgroup
         if kind == "word":
             found.append(match.group().replace(",", ""))
