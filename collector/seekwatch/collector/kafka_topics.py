@@ -108,7 +108,7 @@ def inspect_topics(settings: KafkaSettings, *, hold: float) -> TopicReport:
         RetryableError: no broker answers.
     """
     names = [settings.topics.of(topic) for topic in _TOPICS]
-    facts = _facts(settings, names)
+    facts = topic_facts(settings, names)
     first = names[0]
     for name in names:
         if name not in facts:
@@ -178,7 +178,12 @@ def _warn_of_timestamps(name: str, configuration: Mapping[str, str]) -> None:
         )
 
 
-def _facts(settings: KafkaSettings, names: list[str]) -> dict[str, TopicFacts]:
+def topic_facts(settings: KafkaSettings, names: list[str]) -> dict[str, TopicFacts]:
+    """Return what the broker says of the topics that exist, by name.
+
+    Raises:
+        RetryableError: no broker answers.
+    """
     client = admin(settings)
     try:
         with kafka_errors("describing topics"):

@@ -43,6 +43,7 @@ class Health:
         self._progress: dict[int, _Progress] = {}
         self._states: dict[int, PartitionState] = {}
         self._trouble: str | None = "the log was not read yet"
+        self._read_at = self._turned
         self._stopping = False
 
     # --- told by the loop -------------------------------------------------------------------------
@@ -60,6 +61,7 @@ class Health:
         now = self._monotonic()
         with self._lock:
             self._trouble = None
+            self._read_at = now
             self._states = {state.partition: state for state in states}
             self._progress = {
                 partition: self._next(state, newest.get(partition), now)
@@ -67,9 +69,16 @@ class Health:
             }
 
     def failed(self, why: str) -> None:
-        """Note that the log cannot be reached."""
+        """Note that the log cannot be reached. The loop lives: it tries again."""
         with self._lock:
             self._trouble = why
+            self._turned = self._monotonic()
+
+    @property
+    def states(self) -> list[PartitionState]:
+        """Where reading stood when the log was last read."""
+        with self._lock:
+            return list(self._states.values())
 
     def stopping(self) -> None:
         """Note that the end has begun: no more traffic, please."""
@@ -101,14 +110,21 @@ class Health:
             return Readiness(True, f"{len(self._states)} partitions assigned")
 
     def lag(self, partition: int) -> float:
-        """Return seconds that the read position of a partition is behind the log's end."""
+        """Return seconds that the read position of a partition is behind the log's end.
+
+        While the log cannot be reached nobody knows its end, and the silence counts as lag.
+        """
         with self._lock:
-            state, progress = self._states.get(partition), self._progress.get(partition)
-            if state is None or progress is None or state.at_end:
-                return 0.0
-            if progress.timestamp is None:
-                return self._monotonic() - progress.since
-            return max(0.0, self._wall() - progress.timestamp / 1000)
+            silence = self._monotonic() - self._read_at if self._trouble is not None else 0.0
+            return silence + self._behind(partition)
+
+    def _behind(self, partition: int) -> float:
+        state, progress = self._states.get(partition), self._progress.get(partition)
+        if state is None or progress is None or state.at_end:
+            return 0.0
+        if progress.timestamp is None:
+            return self._monotonic() - progress.since
+        return max(0.0, self._wall() - progress.timestamp / 1000)
 
     def _next(self, state: PartitionState, newest: int | None, now: float) -> _Progress:
         before = self._progress.get(state.partition)

@@ -76,6 +76,12 @@ class Observation:
                 lag_seconds=self._health.lag(state.partition),
             )
 
+    def away(self, why: str) -> None:
+        """Note that the log cannot be reached: the loop lives, and falls behind."""
+        self._health.failed(why)
+        self._gateway.turned()
+        self.read(self._health.states)
+
     def held(self, works: Iterable[PartitionWork], monotonic: float) -> None:
         """Note how many traces are open and how old the oldest is on its log's clock."""
         if monotonic - self._held_at < _HELD_SECONDS:

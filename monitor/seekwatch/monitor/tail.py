@@ -12,10 +12,13 @@ from seekwatch.core.scorecard import Axis, AxisVerdict, Scorecard, ScoreEntry, e
 from seekwatch.core.topics import unpack_scores
 from seekwatch.core.verdicts import Verdict
 
+from .backoff import patiently
 from .scorecard_view import header, line, ranking
 
 _PATIENCE: Final = 1.0
 """Seconds of one wait for more."""
+_OUTAGE: Final = 3_600.0
+"""Seconds for which a log that is away is waited for."""
 
 
 class Patience(NamedTuple):
@@ -84,7 +87,8 @@ class Tail:
         for entry in past:
             self._show(entry)
         while wait:
-            for entry in self._chosen(self._reader.read(_PATIENCE)):
+            more = patiently(lambda: self._reader.read(_PATIENCE), seconds=_OUTAGE)
+            for entry in self._chosen(more):
                 self._show(entry)
 
     def worst(self, number: int, axis: Axis | None) -> None:

@@ -95,7 +95,7 @@ class Worker:
                 self.turn()
                 self._backoff.reset()
             except RetryableError as error:
-                self._health.failed(str(error))
+                self._observation.away(str(error))
                 pause = self._backoff.next(error)
                 _LOG.warning("the log is not to be had, next try in %.1f s: %s", pause, error)
                 stop.wait(pause)

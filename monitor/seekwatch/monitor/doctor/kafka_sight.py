@@ -1,13 +1,13 @@
 """Kafka as an onlooker sees it: a consumer without a group, so nobody's position moves."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from seekwatch.collector.kafka_client import TopicPartition, consumer
 from seekwatch.collector.kafka_errors import kafka_errors
 from seekwatch.collector.kafka_published import stored_output
-from seekwatch.collector.kafka_topics import check_topics
+from seekwatch.collector.kafka_topics import check_topics, topic_facts
 from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.records import Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
@@ -15,7 +15,7 @@ from seekwatch.core.topics import unpack_scores
 from seekwatch.monitor.kafka_building import kafka_config
 from seekwatch.monitor.settings import Settings
 
-from .findings import Arrived, Finding, ok, wrong
+from .findings import Arrived, Finding, note, ok, wrong
 
 _POLL_MS: Final = 500
 _SECONDS: Final = 15.0
@@ -47,6 +47,27 @@ class KafkaSight:
             return
         yield ok("kafka", f"{servers}: all topics are there, with {partitions} partitions each")
         yield ok("codecs", "gzip, snappy, lz4 and zstd can be read")
+        yield from self._inputs()
+
+    def _inputs(self) -> Iterator[Finding]:
+        """Look at what the input topics do to the log's clock and to old records."""
+        names = [self._config.topics.of(signal) for signal in Signal]
+        for name, facts in topic_facts(self._config, names).items():
+            kind = facts.configuration.get("message.timestamp.type", "CreateTime")
+            if kind != "LogAppendTime":
+                yield note(
+                    "kafka",
+                    f"{name} has message.timestamp.type={kind}: a sender's wrong clock closes "
+                    "traces too early or too late",
+                    f"kafka-configs.sh --alter --topic {name} --add-config "
+                    "message.timestamp.type=LogAppendTime",
+                )
+            if int(facts.configuration.get("retention.bytes", "-1")) >= 0:
+                yield note(
+                    "kafka",
+                    f"{name} has retention.bytes: under load records go before their time",
+                    "leave it unset, and bound the topic by retention.ms",
+                )
 
     def spans(self, limit: int) -> Sequence[Arrived]:
         """Return the newest records of spans, oldest first."""
