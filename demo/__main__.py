@@ -130,7 +130,7 @@ def _say_where_to_go_on(screen: Screen, kept: Path | None) -> None:
 def _hint(prometheus: bool) -> str:
     scraped = "and its counters have been scraped once at 0" if prometheus else ""
     return (
-        f"The first figures come after some 6 s: a run is scored when its trace has been quiet for "
+        f"The first figures come after some 8 s: a run is scored when its trace has been quiet for "
         f"{QUIET_SECONDS} s on a clock that is held 2 s back {scraped}".rstrip()
         + "."
     )

@@ -82,6 +82,7 @@ class Screen:
         elif at - self._last_line >= _PLAIN_EVERY:
             self._last_line = at
             self.print(plain_line(at, window, self._hint))
+            self._hint = ""
 
     def save_svg(self, path: Path) -> None:
         """Write all that was printed as a picture of a terminal."""

@@ -110,14 +110,16 @@ class Showing:
             self._complaints += 1
             if self._complaints <= _MOST_COMPLAINTS:
                 self._screen.event(at, f"The agent could not answer: {line}", style="red")
-        fires = "fires" if self._prometheus is not None else "would fire"
+        fires, paged = "fires", "is paged"
+        if self._prometheus is None:
+            fires, paged = "would fire", "would be paged"
         for alert in firing:
             name = str(alert["labels"]["alertname"])
             severity = alert["labels"].get("severity", "?")
             if name == ALERT and alert["labels"].get("agent") == AGENT:
                 if self._report.alert is None:
                     self._report.alert = {**alert, "at": round(at, 1)}
-                    what = f"{name} {fires} (severity {severity}): on-call is paged."
+                    what = f"{name} {fires} (severity {severity}): on-call {paged}."
                     self._screen.event(at, what, style="bold red")
             elif name not in self._report.other_alerts:
                 self._report.other_alerts.append(name)
