@@ -18,8 +18,8 @@ from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut, RecordedCut
 from seekwatch.processors.record_decoder import OwnsTrace
 
-# Nothing is forgotten within a test's minutes: how long a trace is remembered after its commit is
-# the one thing that depends on when the commit came.
+# Nothing is forgotten within a test's minutes: a span that comes after its trace was forgotten opens
+# it anew, and when that is depends on when the commit came.
 RULES = ClosingRules(
     quiet=10, idle=60, max_age=600, late_window=30, remember=100_000, span_cap=50, byte_cap=10**6
 )
@@ -225,6 +225,30 @@ def test_a_second_crash_while_replaying_is_like_the_first(
     run.start()
     run.drain()
     assert sorted(cut_facts(c) for c in run.published) == uninterrupted(records)
+
+
+@given(st.lists(st.sampled_from([3.0, 15.0, 60.0]), min_size=3, max_size=20), st.data())
+@settings(max_examples=150, deadline=None)
+def test_traces_that_were_forgotten_behind_an_open_one_are_not_published_again(
+    gaps: list[float], data: st.DataObject
+) -> None:
+    rules = msgspec.structs.replace(RULES, idle=50_000, max_age=100_000, remember=20)
+    records = [span_record(0, 0, 1, (2, False))]
+    for number, gap in enumerate(gaps, start=1):
+        seconds = (records[-1].timestamp - START) / 1000 + gap
+        records.append(span_record(number, seconds, 1 + number, (1, True)))
+    run = Run(records, rules)
+    for _ in range(data.draw(st.integers(2, 5))):
+        run.start()
+        for monotonic in (0.0, 50.0, 100.0):
+            run.read(data.draw(st.integers(1, 8)), monotonic, at_end=True)
+            run.commit()
+    run.start()
+    run.drain()
+    assert run.position.offsets[Signal.TRACES] == 0
+    assert sorted(cut.trace for cut in run.published) == [
+        r.key.decode() for r in records[1:] if r.key
+    ]
 
 
 def published(records: Sequence[LogRecord], rules: ClosingRules = RULES) -> list[Cut]:

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seekwatch.core.model import Answer, Citation
-from seekwatch.processors.citations import build_answer, trim_url
-from seekwatch.processors.claims import sentences
+from seekwatch.processors.answers.citations import build_answer, trim_url
+from seekwatch.processors.answers.claims import sentences
 
 A, B = "https://a.example/x", "https://b.example/y"
 

@@ -10,9 +10,9 @@ from seekwatch.core.policy import ConductPolicy, Policy, Prohibition
 from seekwatch.core.redaction import Redactor
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.testing import START
-from seekwatch.processors.conduct import conduct
-from seekwatch.processors.pages import Body, PageReader
-from seekwatch.processors.run_view import RunView
+from seekwatch.processors.pages.reader import Body, PageReader
+from seekwatch.processors.runs.conduct import conduct
+from seekwatch.processors.sources.run_view import RunView
 from tests.services import pages
 from tests.services.runs import episode
 

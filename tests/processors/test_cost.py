@@ -8,7 +8,7 @@ from seekwatch.core.model import Generation, Search
 from seekwatch.core.policy import ModelPrice, PricePolicy
 from seekwatch.core.scorecard import Cost
 from seekwatch.core.testing import START
-from seekwatch.processors.cost import cost, price_of
+from seekwatch.processors.runs.cost import cost, price_of
 from tests.services.runs import episode
 
 PRICES = PricePolicy(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from seekwatch.core.model import SearchResult
 from seekwatch.core.redaction import Redactor
 from seekwatch.core.testing import START
-from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.documents import MAX_RESULTS, extract_documents
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.documents import MAX_RESULTS, extract_documents
 
 CLEANER = Cleaner(Redactor())
 A, B = "https://a.example/x", "https://b.example/y"

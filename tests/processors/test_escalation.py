@@ -4,7 +4,7 @@ from typing import Any
 
 from seekwatch.core.model import Adapter, Fetch
 from seekwatch.core.testing import START
-from seekwatch.processors.escalation import escalations
+from seekwatch.processors.runs.escalation import escalations
 from tests.services.runs import episode
 
 

@@ -5,11 +5,11 @@ import pytest
 from seekwatch.core.model import Adapter, Episode
 from seekwatch.core.policy import LanePolicy
 from seekwatch.core.redaction import Redactor
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.cuts import Cut
 from seekwatch.processors.dialects.base import Role
 from seekwatch.processors.dialects.registry import read_span
 from seekwatch.processors.normalise import decode_spans, normalise
+from seekwatch.processors.spans.cleaning import Cleaner
 from seekwatch.processors.urls import url_key
 from tests.services.span_zoo import Case, cases, cut_of
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seekwatch.core.model import Adapter, Fetch, Generation, RunContext, Search
 from seekwatch.core.testing import START
-from seekwatch.processors.latency import covered, latency
+from seekwatch.processors.runs.latency import covered, latency
 from tests.services.runs import episode
 
 SECOND = 10**9

@@ -10,7 +10,7 @@ from seekwatch.core.model import Answer, Completeness, Fetch, Generation, Limits
 from seekwatch.core.scorecard import Axis, Outcome
 from seekwatch.core.testing import START
 from seekwatch.core.verdicts import Verdict
-from seekwatch.processors.outcome import HARD_CHECKS, TABLE
+from seekwatch.processors.runs.outcome import HARD_CHECKS, TABLE
 from seekwatch.processors.score import CHECK_NAMES
 from seekwatch.processors.testing import assert_outcome, score_trace
 from tests.services.pages import LOGIN

@@ -4,9 +4,9 @@ import pytest
 
 from seekwatch.core.model import Page
 from seekwatch.core.redaction import Redactor
-from seekwatch.processors.page_kinds import PageKind, kind_of_page
-from seekwatch.processors.page_signals import PageSignal
-from seekwatch.processors.pages import Body, PageReader
+from seekwatch.processors.pages.reader import Body, PageReader
+from seekwatch.processors.pages.signals import PageSignal
+from seekwatch.processors.sources.page_kinds import PageKind, kind_of_page
 from tests.services import pages
 
 URL = "https://example.com/page"
@@ -80,7 +80,7 @@ def test_a_body_that_was_not_captured_is_unread() -> None:
 
 
 def test_the_signals_that_are_read_exist() -> None:
-    from seekwatch.processors import page_kinds
+    from seekwatch.processors.sources import page_kinds
 
     groups = [
         value

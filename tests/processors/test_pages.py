@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from seekwatch.core.model import Page, PageDate
 from seekwatch.core.redaction import Redactor
-from seekwatch.processors.page_signals import PageSignal
-from seekwatch.processors.page_text import MAX_TEXT
-from seekwatch.processors.pages import MAX_BODY, Body, PageReader, page_reader
+from seekwatch.processors.pages.parsing import MAX_TEXT
+from seekwatch.processors.pages.reader import MAX_BODY, Body, PageReader, page_reader
+from seekwatch.processors.pages.signals import PageSignal
 
 REDACTOR = Redactor()
 SEEN = int(datetime(2026, 6, 1, tzinfo=UTC).timestamp()) * 1_000_000_000

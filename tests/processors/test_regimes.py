@@ -3,7 +3,7 @@
 import pytest
 
 from seekwatch.core.policy import Regime
-from seekwatch.processors.regimes import regime_from_name, regime_of_question
+from seekwatch.processors.questions.regimes import regime_from_name, regime_of_question
 
 
 @pytest.mark.parametrize(

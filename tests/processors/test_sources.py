@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from seekwatch.core.model import Adapter, CacheState, Fetch, Validators
 from seekwatch.core.testing import START
-from seekwatch.processors.ages import date_in_url, iso_day, stale_cache
-from seekwatch.processors.duplicates import copies, similarity
-from seekwatch.processors.question_classes import QuestionClass, class_of_question
-from seekwatch.processors.source_kinds import is_primary_domain, is_regulatory, names_site
+from seekwatch.processors.questions.classes import QuestionClass, class_of_question
+from seekwatch.processors.sources.ages import date_in_url, iso_day, stale_cache
+from seekwatch.processors.sources.duplicates import copies, similarity
+from seekwatch.processors.sources.source_kinds import is_primary_domain, is_regulatory, names_site
 
 STORY = " ".join(
     f"Sentence {number} of the story tells of tram {number * 3}." for number in range(40)

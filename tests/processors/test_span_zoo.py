@@ -15,13 +15,13 @@ import pytest
 from seekwatch.core.model import Adapter, Episode, PageDate
 from seekwatch.core.policy import LanePolicy
 from seekwatch.core.redaction import Redactor
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.cuts import Cut
 from seekwatch.processors.dialects.registry import read_span
-from seekwatch.processors.fetches import merge_fetches
 from seekwatch.processors.normalise import decode_spans, normalise
-from seekwatch.processors.searches import merge_searches
-from seekwatch.processors.trace_tree import TraceTree
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.trace.fetches import merge_fetches
+from seekwatch.processors.trace.searches import merge_searches
+from seekwatch.processors.trace.tree import TraceTree
 from seekwatch.processors.urls import url_key
 from tests.services.span_zoo import Case, cases
 

@@ -8,9 +8,9 @@ from seekwatch.core.otlp.view import Group, SpanView
 from seekwatch.core.records import Signal
 from seekwatch.core.redaction import Redactor
 from seekwatch.core.testing import span, traces_request
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.dialects.base import SpanFacts
-from seekwatch.processors.tools import TOOL_ERROR, ToolCall, adapter_of, read_tool
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.tools import TOOL_ERROR, ToolCall, adapter_of, read_tool
 
 URL = "https://a.example/x"
 HITS = [{"url": URL, "title": "T"}]

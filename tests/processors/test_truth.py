@@ -3,8 +3,8 @@
 import pytest
 
 from seekwatch.core.evidence import ExpectedFact, TruthRecord
+from seekwatch.processors.runs.truth import states
 from seekwatch.processors.testing import score_trace
-from seekwatch.processors.truth import states
 from tests.services.runs import FIRST, answered, good_run, read, searched
 
 

@@ -160,7 +160,7 @@ class Page(Record, frozen=True, kw_only=True):
         truncated: the body in the trace was only the beginning.
         language: BCP 47 tag from the page, where it says.
         signals: what the page carries that tells its kind (e.g. `password-field`), from a closed
-            set in `processors/pages.py`.
+            set in `processors/pages/signals.py`.
     """
 
     content_hash: str | None = None

@@ -24,6 +24,7 @@ from seekwatch.processors.record_decoder import (
     RecordDecoder,
     key_trace,
 )
+from seekwatch.processors.told import Told
 from seekwatch.processors.trace_state import Stage, TraceState
 
 
@@ -81,11 +82,13 @@ class PartitionAssembler:
         # Closed for good and published: trace id to when it is forgotten, and to the scores offset
         # that tells of it.
         self._closed: dict[bytes, tuple[int, int]] = {}
+        self._told = Told()
         self._deadlines: list[tuple[int, int, bytes]] = []
         self._sequence = 0
         self._step = _Step()
-        for trace, (cut, scores_offset) in (published or {}).items():
+        for trace, (cut, scores_offset) in sorted((published or {}).items(), key=_scores_offset):
             self._recall(bytes.fromhex(trace), cut, scores_offset)
+            self._told.note(_by_signal(cut.last_offsets), scores_offset)
 
     def add(self, records: Iterable[LogRecord], monotonic: float) -> None:
         """Queue records in the order of their offsets.
@@ -134,6 +137,7 @@ class PartitionAssembler:
             if trace is not None:
                 trace.pending_cuts -= 1
                 trace.scores_offset = scores_offset
+                self._told.note(trace.last_offsets, scores_offset)
                 if trace.stage is Stage.CLOSED and not trace.pending_cuts:
                     self._remember(trace.trace, trace.closed_at, scores_offset)
 
@@ -152,10 +156,12 @@ class PartitionAssembler:
             if trace.holds_position(cuts_in_commit=finished[trace.trace]):
                 for signal, first in trace.first_offsets.items():
                     offsets[signal] = min(offsets[signal], first)
-            scores_offset = min(scores_offset, trace.scores_offset)
+        told_from = None
         return Position(
             offsets=offsets,
-            scores_offset=min(scores_offset, scores_end),
+            scores_offset=min(
+                scores_offset, scores_end, scores_end if told_from is None else told_from
+            ),
             read_offsets=applied,
         )
 
@@ -210,7 +216,8 @@ class PartitionAssembler:
     ) -> None:
         trace = self._traces.get(trace_id)
         if trace_id in self._closed or (trace is not None and trace.stage is Stage.CLOSED):
-            self._step.late += sum(head is not None for head, _ in items)
+            if not self._decoder.reported(record):
+                self._step.late += sum(head is not None for head, _ in items)
             return
         if trace is None:
             trace = self._open(trace_id, time)
@@ -359,3 +366,11 @@ class _Step:
         self.read: dict[Signal, int] = dict.fromkeys(Signal, 0)
         self.skipped = 0
         self.late = 0
+
+
+def _scores_offset(published: tuple[str, tuple[RecordedCut, int]]) -> int:
+    return published[1][1]
+
+
+def _by_signal(offsets: Mapping[str, int]) -> dict[Signal, int]:
+    return {Signal(signal): offset for signal, offset in offsets.items()}

@@ -13,18 +13,18 @@ from seekwatch.core.otlp.requests import RawItem
 from seekwatch.core.otlp.view import Group, LogView, SpanView
 from seekwatch.core.policy import LanePolicy
 from seekwatch.core.redaction import Redactor
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.cuts import Cut
 from seekwatch.processors.dialects.base import RUN_ROLES, Role, SpanFacts
 from seekwatch.processors.dialects.registry import UNKNOWN, read_span
-from seekwatch.processors.exchanges import add_exchanges
-from seekwatch.processors.fetches import merge_fetches
-from seekwatch.processors.model_calls import merge_generations
-from seekwatch.processors.roots import encloses_run, select_root
-from seekwatch.processors.run_context import read_context, read_limits, read_stop_reason
-from seekwatch.processors.run_texts import find_answer, find_question
-from seekwatch.processors.searches import merge_searches
-from seekwatch.processors.trace_tree import TraceTree
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.trace.exchanges import add_exchanges
+from seekwatch.processors.trace.fetches import merge_fetches
+from seekwatch.processors.trace.model_calls import merge_generations
+from seekwatch.processors.trace.roots import encloses_run, select_root
+from seekwatch.processors.trace.run_context import read_context, read_limits, read_stop_reason
+from seekwatch.processors.trace.run_texts import find_answer, find_question
+from seekwatch.processors.trace.searches import merge_searches
+from seekwatch.processors.trace.tree import TraceTree
 
 
 def normalise(cut: Cut, redactor: Redactor, lanes: LanePolicy) -> Episode | None:

@@ -32,16 +32,16 @@ from seekwatch.processors.axes import (
     source_freshness,
 )
 from seekwatch.processors.axes.joining import EVIDENCE_LENGTH, ordered_tags, unscorable_axis
-from seekwatch.processors.conduct import Conduct, conduct
-from seekwatch.processors.cost import cost
-from seekwatch.processors.escalation import escalations
-from seekwatch.processors.latency import latency
-from seekwatch.processors.outcome import Facts, outcome
 from seekwatch.processors.revision import scorer_revision
-from seekwatch.processors.run_view import RunView
+from seekwatch.processors.runs.conduct import Conduct, conduct
+from seekwatch.processors.runs.cost import cost
+from seekwatch.processors.runs.escalation import escalations
+from seekwatch.processors.runs.latency import latency
+from seekwatch.processors.runs.outcome import Facts, outcome
+from seekwatch.processors.runs.truth import truth
+from seekwatch.processors.runs.work import work
+from seekwatch.processors.sources.run_view import RunView
 from seekwatch.processors.text.fold import shortened
-from seekwatch.processors.truth import truth
-from seekwatch.processors.work import work
 
 SCORER_REVISION: Final = scorer_revision()
 

@@ -28,7 +28,7 @@ from seekwatch.processors.axes.link_checks import (
     resolves_check,
     seen_check,
 )
-from seekwatch.processors.run_view import RunView, Source
+from seekwatch.processors.sources.run_view import RunView, Source
 from seekwatch.processors.text.fold import shortened
 from seekwatch.processors.text.phrases import is_refusal
 

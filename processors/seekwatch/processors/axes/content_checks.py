@@ -10,8 +10,8 @@ from seekwatch.core.model import Claim
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict
 from seekwatch.processors.axes.link_checks import Finding
-from seekwatch.processors.page_kinds import USABLE, PageKind
-from seekwatch.processors.run_view import RunView, Source, is_success
+from seekwatch.processors.sources.page_kinds import USABLE, PageKind
+from seekwatch.processors.sources.run_view import RunView, Source, is_success
 from seekwatch.processors.text.fold import shortened
 from seekwatch.processors.text.passages import quotations, searchable, stands_on
 from seekwatch.processors.text.statements import own_words, states_something

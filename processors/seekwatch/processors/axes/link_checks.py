@@ -9,8 +9,8 @@ from typing import Final
 from seekwatch.core.model import Fetch
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason
-from seekwatch.processors.page_kinds import USABLE, PageKind
-from seekwatch.processors.run_view import RunView, Source, is_success
+from seekwatch.processors.sources.page_kinds import USABLE, PageKind
+from seekwatch.processors.sources.run_view import RunView, Source, is_success
 from seekwatch.processors.text.fold import shortened
 from seekwatch.processors.urls import site_of, url_key
 

@@ -14,7 +14,7 @@ from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction, ratio
 from seekwatch.processors.axes.joining import joined, quoted_list, unscorable_axis
-from seekwatch.processors.run_view import RunView
+from seekwatch.processors.sources.run_view import RunView
 from seekwatch.processors.text.constraints import Constraint, constraints
 from seekwatch.processors.text.entities import Entity, entities
 from seekwatch.processors.text.fold import fold, shortened

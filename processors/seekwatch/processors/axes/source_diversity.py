@@ -12,10 +12,10 @@ from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction
 from seekwatch.processors.axes.joining import joined, unscorable_axis
-from seekwatch.processors.duplicates import copies
-from seekwatch.processors.question_classes import QuestionClass, class_of_question
-from seekwatch.processors.run_view import RunView, Source
-from seekwatch.processors.source_kinds import is_primary_domain, is_regulatory, names_site
+from seekwatch.processors.questions.classes import QuestionClass, class_of_question
+from seekwatch.processors.sources.duplicates import copies
+from seekwatch.processors.sources.run_view import RunView, Source
+from seekwatch.processors.sources.source_kinds import is_primary_domain, is_regulatory, names_site
 from seekwatch.processors.text.fold import shortened
 
 CHECK_NAMES: Final = frozenset({"floor", "cap", "syndication", "primary"})

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 from seekwatch.core.model import Citation, Fetch, Generation, Provenance, RailResult, Search
 from seekwatch.core.otlp.view import STATUS_ERROR, LogView, SpanView
-from seekwatch.processors.cleaning import Cleaner
-from seekwatch.processors.genai_content import Content
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.genai_content import Content
 
 
 class Role(StrEnum):

@@ -5,12 +5,12 @@ from typing import Any, Final
 from seekwatch.core import attributes as names
 from seekwatch.core.model import Provenance, Search
 from seekwatch.core.otlp.view import LogView, SpanView
-from seekwatch.processors.cleaning import Cleaner
+from seekwatch.processors.answers.structured_citations import read_citations
 from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
-from seekwatch.processors.documents import extract_documents
-from seekwatch.processors.genai_calls import read_model_call, read_run_texts
-from seekwatch.processors.structured_citations import read_citations
-from seekwatch.processors.tools import ToolCall, read_tool
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.documents import extract_documents
+from seekwatch.processors.spans.genai_calls import read_model_call, read_run_texts
+from seekwatch.processors.spans.tools import ToolCall, read_tool
 
 _ROLES: Final = {
     "chat": Role.LLM,

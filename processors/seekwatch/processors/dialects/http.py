@@ -1,7 +1,7 @@
 """Plain HTTP client spans, by the old and the new semantic conventions.
 
 They say that a request was made and how it ended, nothing of its body. Whether such a request is a
-fetch of its own or the wire side of a span above it is decided per trace, in `fetches.py`.
+fetch of its own or the wire side of a span above it is decided per trace, in `trace/fetches.py`.
 """
 
 import re
@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 from seekwatch.core import attributes as names
 from seekwatch.core.model import Adapter, Fetch, Provenance, Search
 from seekwatch.core.otlp.view import LogView, SpanView
-from seekwatch.processors.actions import action_of
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.dialects.base import Role, SpanFacts, error_of
-from seekwatch.processors.headers import header, read_validators
+from seekwatch.processors.spans.actions import action_of
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.headers import header, read_validators
 
 _OLD_METHOD: Final = "http.method"
 _OLD_URL: Final = "http.url"

@@ -5,21 +5,21 @@ from typing import Any, Final
 from seekwatch.core import attributes as names
 from seekwatch.core.model import Generation, Provenance, RailResult, Search
 from seekwatch.core.otlp.view import LogView, SpanView
-from seekwatch.processors.asked_and_told import asked_text, told_text
-from seekwatch.processors.cleaning import Cleaner
+from seekwatch.processors.answers.structured_citations import read_citations
 from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
-from seekwatch.processors.documents import extract_documents, flattened_documents
-from seekwatch.processors.genai_content import Content
-from seekwatch.processors.generations import count, finish_reasons
-from seekwatch.processors.hosted_search import (
+from seekwatch.processors.spans.asked_and_told import asked_text, told_text
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.documents import extract_documents, flattened_documents
+from seekwatch.processors.spans.genai_content import Content
+from seekwatch.processors.spans.generations import count, finish_reasons
+from seekwatch.processors.spans.hosted_search import (
     annotated_citations,
     hosted_searches,
     response_messages,
 )
-from seekwatch.processors.messages import Message, final_text
-from seekwatch.processors.structured_citations import read_citations
-from seekwatch.processors.tools import ToolCall, query_argument, read_tool
-from seekwatch.processors.values import as_text, opened
+from seekwatch.processors.spans.messages import Message, final_text
+from seekwatch.processors.spans.tools import ToolCall, query_argument, read_tool
+from seekwatch.processors.spans.values import as_text, opened
 
 _ROLES: Final = {
     "AGENT": Role.AGENT,

@@ -21,12 +21,12 @@ A dialect that is added goes in the order of `openinference.span.kind` and its k
 from typing import Final
 
 from seekwatch.core.otlp.view import LogView, SpanView
-from seekwatch.processors.cleaning import Cleaner
 from seekwatch.processors.dialects.base import Dialect, SpanFacts
 from seekwatch.processors.dialects.genai import GenAi
 from seekwatch.processors.dialects.http import PlainHttp
 from seekwatch.processors.dialects.openinference import OpenInference
 from seekwatch.processors.dialects.seekwatch_sdk import SeekwatchSdk
+from seekwatch.processors.spans.cleaning import Cleaner
 
 DIALECTS: Final[tuple[Dialect, ...]] = (SeekwatchSdk(), OpenInference(), GenAi(), PlainHttp())
 """In order of precedence."""

@@ -16,17 +16,17 @@ from seekwatch.core.model import (
     Validators,
 )
 from seekwatch.core.otlp.view import LogView, SpanView
-from seekwatch.processors.actions import action_of
-from seekwatch.processors.cleaning import Cleaner
+from seekwatch.processors.answers.structured_citations import read_citations
 from seekwatch.processors.dialects.base import Role, SpanFacts, cleaned, error_of
-from seekwatch.processors.documents import extract_documents, flattened_documents
-from seekwatch.processors.genai_calls import read_model_call
-from seekwatch.processors.headers import read_validators
-from seekwatch.processors.moments import parse_moment
-from seekwatch.processors.pages import Body, page_reader
-from seekwatch.processors.structured_citations import read_citations
-from seekwatch.processors.tools import ToolCall, read_tool
-from seekwatch.processors.values import as_count, as_list, as_mapping, as_text, open_json
+from seekwatch.processors.pages.reader import Body, page_reader
+from seekwatch.processors.spans.actions import action_of
+from seekwatch.processors.spans.cleaning import Cleaner
+from seekwatch.processors.spans.documents import extract_documents, flattened_documents
+from seekwatch.processors.spans.genai_calls import read_model_call
+from seekwatch.processors.spans.headers import read_validators
+from seekwatch.processors.spans.moments import parse_moment
+from seekwatch.processors.spans.tools import ToolCall, read_tool
+from seekwatch.processors.spans.values import as_count, as_list, as_mapping, as_text, open_json
 
 SCOPE: Final = "seekwatch.sdk"
 

@@ -1,0 +1,1 @@
+"""What an answer states and which sources it names for that."""

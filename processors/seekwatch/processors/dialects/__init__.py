@@ -1,0 +1,1 @@
+"""How each instrumentation writes spans, one module each, and the order in which they claim."""

@@ -1,0 +1,1 @@
+"""What a question asks for, as far as its wording tells."""

@@ -1,0 +1,1 @@
+"""What is said of a whole run beside the axes: outcome, conduct, cost, time, work, truth."""

@@ -1,0 +1,1 @@
+"""What one span says, whoever wrote it: tool calls, messages, documents, values, cleaned."""
