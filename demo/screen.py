@@ -47,10 +47,10 @@ class Screen:
             self._live.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """End the live part; its last state stays on the screen."""
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """End the live part; its last state stays on the screen when the demo came to its end."""
         self._live.stop()
-        if self._state is not None and self._console.is_terminal:
+        if error is None and self._state is not None and self._console.is_terminal:
             self.print(self._state)
 
     def configure(self, *, profile: str, hint: str) -> None:
