@@ -205,9 +205,9 @@ def measure(
 def main() -> int:
     """Measure and report."""
     parser = argument_parser("CPU cost of a worker beside bare protobuf decoding")
-    parser.add_argument("--rounds", type=int, default=7, help="samples of each (default 7)")
+    parser.add_argument("--rounds", type=int, default=5, help="samples of each (default 5)")
     parser.add_argument(
-        "--traces", type=int, default=500, help="traces in a sample (default 500: 5,500 spans)"
+        "--traces", type=int, default=400, help="traces in a sample (default 400: 4,400 spans)"
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="seekwatch-benchmark-") as name, Kafka() as broker:
