@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.rules.promtool import RULES
+RULES = Path(__file__).resolve().parents[2] / "rules"
 
 _SELECTOR = re.compile(r"(seekwatch_[a-z_]+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"')
@@ -40,17 +41,43 @@ def packs() -> dict[str, list[Path]]:
 
 def rules(paths: list[Path]) -> list[dict[str, Any]]:
     """All rules of some files."""
-    return [
-        rule
-        for path in paths
-        for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
-        for rule in group["rules"]
-    ]
+    return [rule for path in paths for group in _loaded(path)["groups"] for rule in group["rules"]]
 
 
 def alerts(paths: list[Path]) -> list[dict[str, Any]]:
     """The alerting rules of some files."""
     return [rule for rule in rules(paths) if "alert" in rule]
+
+
+@cache
+def groups_behind(alert: str, folder: Path) -> list[dict[str, Any]]:
+    """The alert and all that it reads from, in the order of evaluation.
+
+    The rules are word for word those of the files below `folder`. The rest of the pack is left out:
+    it could not change what becomes of this alert, and takes most of the time.
+    """
+    paths = [*sorted((folder / "recording").glob("*.yaml")), *(folder / "alerts").glob("*.yaml")]
+    groups = [group for path in paths for group in _loaded(path)["groups"]]
+    by_name = {_name(rule): rule for group in groups for rule in group["rules"]}
+    wanted: set[str] = set()
+    unread = {alert}
+    while unread:
+        wanted |= unread
+        unread = {name for one in unread for name in recorded_names(str(by_name[one]))} - wanted
+    parts = [
+        {**group, "rules": [rule for rule in group["rules"] if _name(rule) in wanted]}
+        for group in groups
+    ]
+    return [group for group in parts if group["rules"]]
+
+
+def _name(rule: dict[str, Any]) -> str:
+    return str(rule.get("record") or rule["alert"])
+
+
+@cache
+def _loaded(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text("utf-8"))
 
 
 def selectors(text: str) -> list[Selector]:

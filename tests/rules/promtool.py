@@ -4,8 +4,6 @@ promtool compares labels and annotations exactly, so an expectation spells them 
 pack has in common (links, teams) is filled in here once.
 """
 
-import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +11,8 @@ from urllib.parse import quote_plus
 
 import yaml
 
+from tests.rules.pack import RULES, groups_behind
 from tests.services.prometheus_tools import PrometheusTools
-
-RULES = Path(__file__).resolve().parents[2] / "rules"
 
 _GRAFANA = "https://grafana.example/d/seekwatch-"
 _RANGE = "from=now-6h&to=now"
@@ -84,21 +81,41 @@ class Case:
 
 
 def run(case: Case, tools: PrometheusTools, folder: Path, rules: Path = RULES) -> None:
-    """Run the case under the real promtool; what differs becomes the assertion's message."""
-    test_file = folder / "case.yaml"
-    test_file.write_text(yaml.safe_dump(_document(case, rules), allow_unicode=True), "utf-8")
-    command = [str(tools.promtool), "test", "rules", str(test_file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, f"{result.stdout}{result.stderr}"
+    """Run one case; what differs becomes the assertion's message."""
+    (finding,) = findings([case], tools, folder, rules)
+    assert not finding, finding
 
 
-def _document(case: Case, rules: Path) -> dict[str, object]:
-    files = _rule_files(case.alert, rules)
-    groups = [
-        group for path in files for group in yaml.safe_load(path.read_text("utf-8"))["groups"]
+def findings(
+    cases: Sequence[Case], tools: PrometheusTools, folder: Path, rules: Path = RULES
+) -> list[str]:
+    """Run cases under one real promtool, because starting it takes as long as most cases do.
+
+    Returns:
+        For each case what differs from its expectation; empty where nothing does.
+    """
+    test_files = [
+        _written(case, folder / f"{number:03}", rules) for number, case in enumerate(cases)
     ]
+    output = tools.run_promtool("test", "rules", *test_files, together=True).stdout
+    _, *sections = output.split("Unit Testing:")
+    assert len(sections) == len(cases), output
+    return ["" if section.split()[1:] == ["SUCCESS"] else section for section in sections]
+
+
+def _written(case: Case, folder: Path, rules: Path) -> Path:
+    """Write a case and the rules that it is about; return its file."""
+    folder.mkdir()
+    groups = groups_behind(case.alert, rules)
+    (folder / "rules.yaml").write_text(_text({"groups": groups}), "utf-8")
+    test_file = folder / "case.yaml"
+    test_file.write_text(_text(_document(case, groups)), "utf-8")
+    return test_file
+
+
+def _document(case: Case, groups: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return {
-        "rule_files": [str(path) for path in files],
+        "rule_files": ["rules.yaml"],
         # Without it promtool runs the groups of one moment in any order.
         "group_eval_order": [group["name"] for group in groups],
         "evaluation_interval": case.interval,
@@ -122,17 +139,5 @@ def _document(case: Case, rules: Path) -> dict[str, object]:
     }
 
 
-def _rule_files(alert: str, rules: Path) -> list[Path]:
-    """The file that defines the alert, after the recordings that it reads."""
-    (defining,) = [
-        path
-        for path in (rules / "alerts").glob("*.yaml")
-        if f"alert: {alert}\n" in path.read_text("utf-8")
-    ]
-    text = defining.read_text("utf-8")
-    recordings = [
-        path
-        for path in sorted((rules / "recording").glob("*.yaml"))
-        if any(name in text for name in re.findall(r"record: (\S+)", path.read_text("utf-8")))
-    ]
-    return [*recordings, defining]
+def _text(document: Mapping[str, object]) -> str:
+    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.rules import pack
-from tests.rules.promtool import RULES
+from tests.rules.pack import RULES
 from tests.services.alertmanager import Alertmanager
 from tests.services.plain_http import get, post
 from tests.services.prometheus_tools import PrometheusTools

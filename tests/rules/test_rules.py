@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -15,8 +15,11 @@ from tests.rules import (
     ratio_cases,
     test_citation_validity,
 )
-from tests.rules.promtool import RULES, Case
+from tests.rules.pack import RULES
 from tests.services.prometheus_tools import PrometheusTools
+
+if TYPE_CHECKING:
+    from tests.rules.promtool import Case
 
 PACKS = pack.packs()
 ALERTS = {rule["alert"]: rule for rule in pack.alerts(PACKS["default"])}

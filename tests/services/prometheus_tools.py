@@ -19,9 +19,16 @@ class PrometheusTools:
     alertmanager: Path
     amtool: Path
 
-    def run_promtool(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run promtool; the caller judges the exit status."""
-        return _run(self.promtool, *arguments)
+    def run_promtool(
+        self, *arguments: str | Path, together: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Run promtool; the caller judges the exit status.
+
+        Args:
+            arguments: of the command.
+            together: put what it says on stderr into stdout, in the order in which it is said.
+        """
+        return _run(self.promtool, *arguments, together=together)
 
     def run_amtool(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         """Run amtool; the caller judges the exit status."""
@@ -49,6 +56,13 @@ def _find(tool: Tool) -> Path:
     raise UnavailableError(f"{'; '.join(found.reasons)}. To bring it: {found.hint}")
 
 
-def _run(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [str(program), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(
+    program: Path, *arguments: str | Path, together: bool = False
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(program), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if together else subprocess.PIPE,
+        text=True,
+        check=False,
+    )
