@@ -1,9 +1,11 @@
+import json
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seekwatch.core import redaction
 from seekwatch.core.redaction import MASK, TOKEN_PATTERNS, Redactor, is_secret_key
 
 SECRETS = {
@@ -23,6 +25,14 @@ SECRETS = {
     "basic": "Basic Y2FuYXJ5OmNhbmFyeTEyMw==",
     "key": "-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----",
 }
+
+
+# What the names of secrets and the marks around them are made of.
+HINTED = [
+    *("password", "pwd", "secret", "api", "key", "private", "access", "refresh", "subscription"),
+    *("id", "auth", "session", "security", "token", "authorization", "cookie", "set", "x", "K"),
+    *("_", "-", '"', "'", "=", ": ", ",", "[", "]", "\\", "\n", "0123456789abcdef", "ſ", "K"),
+]
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
@@ -55,6 +65,18 @@ def test_every_pattern_has_a_canary_here() -> None:
         ("https://u:canary@[broken/", f"https://{MASK}"),
         ("https://[broken/", "https://[broken/"),
         ("/relative?token=canary", f"/relative?token={MASK}"),
+        ("/relative#access_token=canary", f"/relative#access_token={MASK}"),
+        ("https://a.example/?api%5Fkey=canary", f"https://a.example/?api%5Fkey={MASK}"),
+        ("https://a.example/?a=1;sig=canary;b=2", f"https://a.example/?a=1;sig={MASK};b=2"),
+        (
+            "https://a.example/?next=https%3A%2F%2Fb.example%2F%3Fapi_key%3Dcanary&q=x",
+            f"https://a.example/?next={MASK}&q=x",
+        ),
+        (
+            "https://a.example/?u=ftp%253A%252F%252Fu%253Acanary%2540b",
+            f"https://a.example/?u={MASK}",
+        ),
+        ("https://a.example/?q=a%3Db%20c", "https://a.example/?q=a%3Db%20c"),
     ],
 )
 def test_urls_lose_what_is_secret_in_them(url: str, masked: str) -> None:
@@ -72,12 +94,55 @@ def test_urls_lose_what_is_secret_in_them(url: str, masked: str) -> None:
         ("GET /\nX-API-Key: canary\nHost: a", f"GET /\nX-API-Key: {MASK}\nHost: a"),
         ("Cookie: a=canary; b=canary", f"Cookie: {MASK}"),
         ("the cookie: a story", "the cookie: a story"),
+        ("see postgres://u:canary@db/x", "see postgres://db/x"),
+        ('<a href="/?a=1&amp;api_key=canary">', f'<a href="/?a=1&amp;api_key={MASK}">'),
+        ("{'api_key': 'canary', 'q': 'x'}", f"{{'api_key': '{MASK}', 'q': 'x'}}"),
+        ('{"Cookie": "canary", "pwd":"canary"}', f'{{"Cookie": "{MASK}", "pwd":"{MASK}"}}'),
+        ('{"token": "canary0123456789abcdef"}', f'{{"token": "{MASK}"}}'),
+        ('{"token": "snow", "logprob": -1}', '{"token": "snow", "logprob": -1}'),
+        ('[["Authorization", "canary"]]', f'[["Authorization", "{MASK}"]]'),
+        ("[(b'x-api-key', b'canary')]", f"[(b'x-api-key', b'{MASK}')]"),
+        ('{"name": "Cookie", "value": "canary"}', f'{{"name": "Cookie", "value": "{MASK}"}}'),
+        ('{"title": "The secret", "url": "x"}', '{"title": "The secret", "url": "x"}'),
+        ('["The secret", "of snow"]', '["The secret", "of snow"]'),
+        ("Client(api_key='canary', x=1)", f"Client(api_key='{MASK}', x=1)"),
+        ("password = canary; done", f"password = {MASK}; done"),
+        ("curl -H 'X-Api-Key: canary' http://a", f"curl -H 'X-Api-Key: {MASK}' http://a"),
+        ("GET /\\r\\nCookie: a=canary\\r\\nHost", f"GET /\\r\\nCookie: {MASK}\\r\\nHost"),
+        ("  > Authorization: canary", f"  > Authorization: {MASK}"),
         ("2 + 2 = 4 & 3 = 3", "2 + 2 = 4 & 3 = 3"),
         ("skate-boards and task-lists", "skate-boards and task-lists"),
     ],
 )
 def test_text_loses_what_is_secret_in_it_and_nothing_else(text: str, masked: str) -> None:
     assert Redactor().text(text) == masked
+
+
+@pytest.mark.parametrize("depth", range(4))
+@pytest.mark.parametrize("value", ["canary", 'can"ary', "canary\\path", "canary: {x}"])
+def test_a_secret_is_masked_however_deep_json_lies_in_json(depth: int, value: str) -> None:
+    text = json.dumps({"q": "snow", "api_key": value, "n": 1})
+    for _ in range(depth):
+        text = json.dumps({"arguments": text})
+    masked: object = Redactor().text(text)
+    for _ in range(depth):
+        assert isinstance(masked, str)
+        masked = json.loads(masked)["arguments"]
+    assert isinstance(masked, str)
+    assert json.loads(masked) == {"q": "snow", "api_key": MASK, "n": 1}
+
+
+@given(st.lists(st.sampled_from(HINTED) | st.text(max_size=4), max_size=6).map("".join))
+def test_the_hints_miss_nothing_that_the_patterns_find(text: str) -> None:
+    patterns = (
+        redaction._MEMBER,
+        redaction._PAIR,
+        redaction._TOKEN_MEMBER,
+        redaction._ASSIGNMENT,
+        redaction._HEADER_LINE,
+    )
+    if any(pattern.search(text) for pattern in patterns):
+        assert any(hint in text.lower() for hint in redaction._NAME_HINTS)
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,16 @@ _SUSPECT_AUTHORITY: Final = re.compile(rb"://[^/?#\s]*[@\[\x80-\xff]")
 def _secret_name() -> re.Pattern[bytes]:
     """Return what finds a telling name by what follows it, which is rarer than its letters.
 
-    That is `=` in a URL, a quote in JSON, `:` in a header, and the tag of field 2 behind the key of
-    an attribute.
+    That is `=` in a URL or an assignment, perhaps after a space, a quote in JSON or Python or a
+    backslash before one, `:` in a header, and the tag of field 2 behind the key of an attribute.
+    A letter of the name itself may be percent-encoded, and so may the `=` of a URL in a URL.
     """
-    names = [rb"(?<=%s[\"=\x12])" % ending for ending in _KEY_ENDINGS]
+    names = [rb"(?<=%s[\"'\\=\x12])" % ending for ending in _KEY_ENDINGS]
+    names += [rb"(?<=%s =)" % ending for ending in _KEY_ENDINGS]
     names += [rb"(?<=%s=)" % ending for ending in _QUERY_ENDINGS]
     names += [rb"(?<=%s:)" % ending for ending in _HEADER_ENDINGS]
-    return re.compile(rb"(?i)[\"=:\x12](?:%s)" % b"|".join(names))
+    names += [rb"(?<=%[0-9a-f]{2}=)"]
+    return re.compile(rb"(?i)[\"'\\=:\x12](?:%s)|%%(?:25)?(?:3a|3d|40)" % b"|".join(names))
 
 
 def _token_search(pattern: str) -> tuple[bytes, re.Pattern[bytes]]:

@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 from typing import Final
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 MASK: Final = "****"
 
@@ -46,17 +46,51 @@ _SECRET_QUERY_NAMES: Final = frozenset({"key", "token", "code", "auth", "session
 """Query parameters that carry secrets by custom although the bare name is too common for a key."""
 
 _URL_IN_TEXT: Final = re.compile(r"https?://[^\s\"'<>\\)\]}]+")
+_SEPARATORS: Final = re.compile(r"([&;])")
 _LOOKS_LIKE_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_QUOTED_SECRET: Final = re.compile(
-    r"(?i)(\"(?:[a-z0-9]+[._-])*(?:authorization|password|passwd|client_?secret|secret|api_?-?key|"
-    r"access_?token|refresh_?token|id_?token|private_?key)\"\s*:\s*\")((?:[^\"\\]|\\.)+)(\")"
-)
-
-_PARAMETER_IN_TEXT: Final = re.compile(r"(?<=[?&])[A-Za-z0-9_.-]{1,64}=[^&\s\"'<>#)\]}\\]+")
+_USERINFO_IN_TEXT: Final = re.compile(r"://[^\s/?#@\"'<>\\]{1,256}@")
+"""The password of any scheme's URL (`postgres://user:password@host`)."""
+_PARAMETER_IN_TEXT: Final = re.compile(r"(?<=[?&;#])[A-Za-z0-9_.%-]{1,64}=[^&\s\"'<>#)\]}\\]+")
 """A query parameter outside of a whole URL, as in `GET /search?api_key=…`."""
+
+_NAMES_OF_SECRETS: Final = (
+    r"(?:passw(?:or)?d|pwd|secret|api[_-]?key|private[_-]?key|access[_-]?key|"
+    r"subscription[_-]?(?:key|token)|(?:access|refresh|id|auth|session|security)[_-]?token)"
+)
+_NAMES_OF_HEADERS: Final = (
+    r"(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key|x-subscription-token)"
+)
+_NAME_HINTS: Final = (
+    *("passw", "pwd", "secret", "authorization", "cookie", "subscription"),
+    *("api_key", "api-key", "apikey", "private_key", "private-key", "privatekey"),
+    *("access_", "access-", "accesst", "accessk", "_token", "-token", "idtoken", "authtoken"),
+    *("refresht", "sessiont", "securityt", '"token', "'token"),
+)
+"""Every text that one of the five patterns below can match has one of these, in lower case.
+
+Looking for them costs a fiftieth of looking for the patterns."""
+_MEMBER: Final = re.compile(
+    # Of JSON, of a Python mapping, or of either inside a JSON string any number of times (`\"`);
+    # or an entry of a list of headers as browsers archive them (`"name": …, "value": …`).
+    rf"(?ai)((?:{_NAMES_OF_SECRETS}|{_NAMES_OF_HEADERS})(\\*[\"'])\s*"
+    r"(?::|,\s*\2value\2\s*:)\s*\[?b?(\2))"
+    r"(?:(?!(?<!\\)\3).)+\3"
+)
+_PAIR: Final = re.compile(
+    # In a list of headers, `["authorization", "…"]`; prose in a list of two is no name.
+    rf"(?ai)([\[(]\s*b?(\\*[\"'])[\w.-]{{0,64}}(?:{_NAMES_OF_SECRETS}|{_NAMES_OF_HEADERS})"
+    r"\2\s*,\s*b?(\2))"
+    r"(?:(?!(?<!\\)\3).)+\3(?=\s*[\])])"
+)
+_TOKEN_MEMBER: Final = re.compile(
+    # The bare name is also that of a word in a model's answer, so only what looks random counts.
+    r"(?ai)((?<![a-z0-9])token(\\*[\"'])\s*:\s*\2)[a-z0-9._~+/=-]{16,}(?=\2)"
+)
+_ASSIGNMENT: Final = re.compile(rf"(?ai)({_NAMES_OF_SECRETS} ?= ?[\"']?)[^\s\"',;&)\]}}]+")
 _HEADER_LINE: Final = re.compile(
-    r"(?im)^((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key|x-subscription-token)"
-    r"(:[ \t]*)\S.*$"
+    # At the start of a line, real or inside a JSON string, or as one quoted argument.
+    rf"(?aim)(^[ \t<>*]*{_NAMES_OF_HEADERS}:[ \t]*)\S.*$"
+    rf"|((?:[\"']|\\[nr]){_NAMES_OF_HEADERS}:[ \t]*)[^\s\"'\\][^\"'\\\n]*"
 )
 
 UserRedaction = Callable[[str], str]
@@ -103,15 +137,15 @@ class Redactor:
         return self.text(value)
 
     def text(self, value: str) -> str:
-        """Return `value` with tokens, quoted secrets and secrets inside URLs masked."""
+        """Return `value` with tokens, named secrets and secrets inside URLs masked."""
         if "://" in value:
+            if "@" in value:
+                value = _USERINFO_IN_TEXT.sub("://", value)
             value = _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
-        if '"' in value:
-            value = _QUOTED_SECRET.sub(rf"\g<1>{MASK}\g<3>", value)
-        if "=" in value and ("?" in value or "&" in value):
+        if "=" in value and any(mark in value for mark in "?&;#"):
             value = _PARAMETER_IN_TEXT.sub(lambda match: _mask_parameter(match.group()), value)
-        if ":" in value:
-            value = _HEADER_LINE.sub(rf"\g<1>\g<2>{MASK}", value)
+        if ":" in value or "=" in value or "," in value:
+            value = _mask_named(value)
         value = self._tokens.sub(MASK, value)
         return value if self._function is None else self._function(value)
 
@@ -151,15 +185,44 @@ def _without_userinfo(parts: SplitResult) -> str:
     return parts.netloc.rpartition("@")[2]
 
 
+def _mask_named(text: str) -> str:
+    """Mask what stands under a telling name: members of JSON, assignments, header lines."""
+    lowered = text.lower()
+    if not any(hint in lowered for hint in _NAME_HINTS):
+        return text
+    text = _MEMBER.sub(rf"\g<1>{MASK}\g<3>", text)
+    text = _PAIR.sub(rf"\g<1>{MASK}\g<3>", text)
+    text = _TOKEN_MEMBER.sub(rf"\g<1>{MASK}", text)
+    text = _ASSIGNMENT.sub(rf"\g<1>{MASK}", text)
+    return _HEADER_LINE.sub(lambda match: f"{match[1] or match[2]}{MASK}", text)
+
+
 def _mask_query(query: str) -> str:
     """Mask values of secret parameters; order, encoding and the rest stay as they were."""
     if "=" not in query:
         return query
-    return "&".join(_mask_parameter(parameter) for parameter in query.split("&"))
+    if ";" in query:
+        return "".join(map(_mask_parameter, _SEPARATORS.split(query)))
+    return "&".join(map(_mask_parameter, query.split("&")))
 
 
 def _mask_parameter(parameter: str) -> str:
-    name, separator, _ = parameter.partition("=")
-    if separator and (name.lower() in _SECRET_QUERY_NAMES or is_secret_key(name)):
+    name, separator, value = parameter.partition("=")
+    if separator and (_is_secret_parameter(name) or ("%" in value and _has_nested_secret(value))):
         return f"{name}={MASK}"
     return parameter
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_secret_parameter(name: str) -> bool:
+    name = unquote(name) if "%" in name else name
+    return name.lower() in _SECRET_QUERY_NAMES or is_secret_key(name)
+
+
+def _has_nested_secret(value: str) -> bool:
+    """Tell whether a parameter is itself a URL with a secret in it, encoded once or twice."""
+    inner = unquote(unquote(value))
+    if _USERINFO_IN_TEXT.search(inner):
+        return True
+    parameters = _PARAMETER_IN_TEXT.findall(inner)
+    return any(_is_secret_parameter(each.partition("=")[0]) for each in parameters)
