@@ -156,7 +156,7 @@ class PartitionAssembler:
             if trace.holds_position(cuts_in_commit=finished[trace.trace]):
                 for signal, first in trace.first_offsets.items():
                     offsets[signal] = min(offsets[signal], first)
-        told_from = None
+        told_from = self._told.lowest(offsets)
         return Position(
             offsets=offsets,
             scores_offset=min(
