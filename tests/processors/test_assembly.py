@@ -18,8 +18,8 @@ from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut, RecordedCut
 from seekwatch.processors.record_decoder import OwnsTrace
 
-# Nothing is forgotten within a test's minutes: a span that comes after its trace was forgotten opens
-# it anew, and when that is depends on when the commit came.
+# Nothing is forgotten within a test's minutes: a span that comes after its trace was forgotten
+# opens it anew, and when that is depends on when the commit came.
 RULES = ClosingRules(
     quiet=10, idle=60, max_age=600, late_window=30, remember=100_000, span_cap=50, byte_cap=10**6
 )
