@@ -67,8 +67,30 @@ def missing_numbers(claim: str, pages: Sequence[str]) -> tuple[str, ...]:
 def _written(spelling: str, page: str) -> bool:
     digits = re.search(r"[\d.,]*\d", spelling)
     if digits is None or spelling.strip(" $€£¥") != digits[0]:
-        return re.search(rf"(?<![\d.,]){re.escape(spelling.strip())}", page) is not None
-    return re.search(rf"(?<![\d.,]){re.escape(digits[0])}(?![\d]|[.,]\d)", page) is not None
+        return _stands(spelling.strip(), page)
+    return _stands(digits[0], page, whole=True)
+
+
+def _stands(spelling: str, page: str, *, whole: bool = False) -> bool:
+    """Tell whether a spelling stands on the page and is not the end of a longer number.
+
+    Searched by hand: a pattern for each number would be compiled for it alone, which takes longer
+    than all the rest of a claim.
+
+    Args:
+        spelling: of a number.
+        page: folded text.
+        whole: nor the beginning of a longer number.
+    """
+    at = page.find(spelling)
+    while at >= 0:
+        before, after = page[max(0, at - 1) : at], page[at + len(spelling) : at + len(spelling) + 2]
+        begins = not (before.isdecimal() or before in (".", ","))
+        goes_on = after[:1].isdecimal() or (after[:1] in (".", ",") and after[1:].isdecimal())
+        if begins and not (whole and goes_on):
+            return True
+        at = page.find(spelling, at + 1)
+    return False
 
 
 def _best_stretch(stems: Sequence[str], page: str) -> set[int]:
