@@ -97,7 +97,9 @@ def names_site(question: str, site: str) -> bool:
     """
     question = question[:2_000]
     folded, label = fold(question), site.split(".", 1)[0]
-    if "." in site and re.search(rf"(?<![\w.-]){re.escape(site)}(?![\w-])", folded):
+    # Few questions name a domain, and a pattern for each would have to be compiled.
+    named = "." in site and site in folded
+    if named and re.search(rf"(?<![\w.-]){re.escape(site)}(?![\w-])", folded):
         return True
     if len(label) < 3 or label in _COMMON_LABELS or label not in folded:
         return False
