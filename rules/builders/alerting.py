@@ -12,9 +12,9 @@ from rules.objectives import Objectives
 from rules.quantities import Duration
 
 AGENT = "{{ $labels.agent }}"
-# Within single quotes a shell takes everything literally but the quote. The agent's name comes from
-# a span, and the line is made to be pasted into a terminal.
-SHELL_AGENT = '\'{{ reReplaceAll "[^\\\\w./@:+ -]" "?" $labels.agent }}\''
+# The agent's name comes from a span, and the line is made to be pasted into a terminal. In single
+# quotes a shell takes everything literally but the quote: that is closed, escaped and opened again.
+SHELL_AGENT = "'{{ reReplaceAll \"'\" \"'\\\\''\" $labels.agent }}'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Alert:
         board: the dashboard to open.
         owner: `agent` routes to the agent's team, `platform` to the monitor's.
         labels: more labels, e.g. the axis.
-        worst: the command that lists the worst traces, when there are such.
+        traces: the command that lists the traces to open first, when it is about an agent.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Alert:
     board: str
     owner: str = "agent"
     labels: dict[str, str] = field(default_factory=dict[str, str])
-    worst: str | None = None
+    traces: str | None = None
 
     def rule(self, objectives: Objectives) -> dict[str, object]:
         """The alert as Prometheus reads it."""
@@ -83,15 +83,19 @@ class Alert:
             "runbook_url": f"{links.runbook_base_url.rstrip('/')}/{self.name}.md",
             "dashboard_url": f"{board}?from=now-6h&to=now{agent}",
         }
-        if self.worst is not None:
-            annotations["worst"] = self.worst
+        if self.traces is not None:
+            annotations["traces"] = self.traces
         return annotations
 
 
-def worst_traces(axis: str | None = None) -> str:
-    """The command line that lists the three worst traces of the alert's agent."""
-    on_axis = f" --axis {axis}" if axis else ""
-    return f"seekwatch tail --agent {SHELL_AGENT}{on_axis} --worst 3"
+def worst_traces() -> str:
+    """The command that lists the three traces that are worst on the axis of the alert."""
+    return f"seekwatch tail --agent {SHELL_AGENT} --axis {{{{ $labels.axis }}}} --worst 3"
+
+
+def last_traces() -> str:
+    """The command that lists the agent's last runs, for alerts that no axis has to be bad for."""
+    return f"seekwatch tail --agent {SHELL_AGENT} --last 20 --no-follow"
 
 
 def live_value(series: str, labels: Sequence[str], form: str) -> str:

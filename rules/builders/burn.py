@@ -5,7 +5,7 @@ window needs a minimum of samples, and the short one can only clear the alert wh
 itself, so a quiet spell neither fires nor resolves.
 """
 
-from rules.builders.alerting import AGENT, Alert, live_value, worst_traces
+from rules.builders.alerting import AGENT, Alert, last_traces, live_value, worst_traces
 from rules.builders.indicators import Indicator, all_indicators
 from rules.builders.promql import (
     any_of,
@@ -56,7 +56,7 @@ def _alert(
         description=_description(objectives, objective, indicator, wording, tiers),
         when=_condition(objectives, objective, tiers),
         board=wording.board,
-        worst=worst_traces("{{ $labels.axis }}" if "axis" in indicator.by else None),
+        traces=worst_traces() if wording.axis else last_traces(),
     )
 
 

@@ -79,32 +79,45 @@ def _monitor_down(health: MonitorHealth, job: str) -> Alert:
 
 
 def _scoring_stalled(health: MonitorHealth) -> Alert:
-    """Spans that arrived a while ago, and not one score since.
+    """Spans that arrived a while ago and not one score since, or commits that have only failed.
 
     Looking at spans of the moment would page whenever a quiet night ends with a long run. The gauge
-    is absent where nothing was ever scored.
+    is asked for over the whole time, because a worker that was just started has none. Spans are
+    counted when they are committed, so a log that refuses every commit is a case of its own.
     """
-    scored = "seekwatch_last_scored_timestamp_seconds"
-    arrived = increase(
-        'seekwatch_spans_total{result="accepted"}',
-        health.stalled_window,
-        offset=health.stalled_after,
+    since = Duration(f"{health.stalled_after.seconds + health.stalled_window.seconds}s")
+    scored = f"seekwatch_last_scored_timestamp_seconds[{since}]"
+    unscored = any_of(
+        f"time() - max(max_over_time({scored})) > {since.seconds}",
+        f"sum(absent_over_time({scored}))",
     )
-    silence = health.stalled_after.seconds + health.stalled_window.seconds
-    unscored = any_of(f"time() - max({scored}) > {silence}", f"sum(absent({scored}))")
+    arrived = _a_while_ago('seekwatch_spans_total{result="accepted"}', health)
+    refused = _a_while_ago('seekwatch_commits_total{result="retry"}', health)
+    committed = increase('seekwatch_commits_total{result="ok"}', since)
     return _pipeline_alert(
         "ScoringStalled",
-        f"{block(unscored)}\nand\n{arrived} > 0",
+        any_of(
+            block(f"{block(unscored)}\nand\n{arrived} > 0"),
+            block(f"{refused} > 0\nunless\n{committed} > 0"),
+        ),
         pending=health.stalled_for,
         health=health,
         severity="page",
         summary="Spans arrive, and no run is scored",
         description=(
             f"Workers took in spans more than {health.stalled_after} ago and have scored no run of "
-            "any agent since. Quality alerts are blind until scoring goes on."
+            "any agent since, or none of their commits has succeeded since. Quality alerts are "
+            "blind until scoring goes on."
         ),
-        when=f"spans arrived {health.stalled_after} ago or earlier, and no score since",
+        when=(
+            f"spans arrived {health.stalled_after} ago or earlier and no score since, or a commit "
+            "failed then and none succeeded since"
+        ),
     )
+
+
+def _a_while_ago(series: str, health: MonitorHealth) -> str:
+    return increase(series, health.stalled_window, offset=health.stalled_after)
 
 
 def _consumer_lag(health: MonitorHealth) -> Alert:

@@ -1,6 +1,6 @@
 """Alerts on runs that spend no budget: no success at all, cost, silence, broken invariants."""
 
-from rules.builders.alerting import AGENT, Alert, live_value, worst_traces
+from rules.builders.alerting import AGENT, Alert, last_traces, live_value
 from rules.builders.indicators import AGENT as BY_AGENT
 from rules.builders.indicators import AXIS, COMPLETE, Indicator
 from rules.builders.promql import (
@@ -63,7 +63,7 @@ def no_successes(objectives: Objectives) -> Alert:
         ),
         when=f"no success in {bounds.window} (n ≥ {bounds.minimum_runs} runs)",
         board="overview",
-        worst=worst_traces(),
+        traces=last_traces(),
     )
 
 
@@ -126,7 +126,7 @@ def cost_per_success(objectives: Objectives) -> Alert:
             f"{cost.baseline_minimum_successes} before)"
         ),
         board="cost",
-        worst=worst_traces(),
+        traces=last_traces(),
     )
 
 
@@ -185,7 +185,7 @@ def axis_no_longer_scored(objectives: Objectives) -> Alert:
             f"{bounds.minimum_samples}, and n ≥ {bounds.minimum_runs} runs now"
         ),
         board="health",
-        worst=worst_traces("{{ $labels.axis }}"),
+        traces=last_traces(),
     )
 
 
@@ -237,5 +237,5 @@ def policy_violation(objectives: Objectives) -> Alert:
         ),
         when=f"one policy violation, cache leak or destructive action in {bounds.window}",
         board="overview",
-        worst=worst_traces(),
+        traces=last_traces(),
     )

@@ -133,6 +133,6 @@ def test_good_traffic_is_quiet_and_bad_traffic_pages_for_the_right_agent_and_axi
     assert alert.labels["axis"] == AXIS
     assert alert.labels["severity"] == "page"
     assert (repository / alert.annotations["runbook_url"]).is_file()
-    assert f"--agent '{FAILING}' --axis {AXIS}" in alert.annotations["worst"]
+    assert f"--agent '{FAILING}' --axis {AXIS}" in alert.annotations["traces"]
     about_the_other = [a for a in pipeline.webhook.alerts() if a.labels.get("agent") == STEADY]
     assert not about_the_other

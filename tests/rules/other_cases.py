@@ -3,7 +3,7 @@
 from tests.rules.promtool import Case, Firing
 from tests.rules.series import counter, evaluations, per_agent, runs
 
-WORST = "seekwatch tail --agent 'shop' --worst 3"
+TRACES = "seekwatch tail --agent 'shop' --last 20 --no-follow"
 _COST = "seekwatch_run_cost_usd_total"
 _PRICED = "seekwatch_priced_runs_total"
 _VIOLATIONS = "seekwatch_invariant_violations_total"
@@ -17,7 +17,7 @@ def no_successes(n: int) -> Firing:
         summary="shop has not succeeded once",
         description=f"None of the {n} runs of shop in the last 1h was a success.",
         board="overview",
-        worst=WORST,
+        traces=TRACES,
     )
 
 
@@ -32,7 +32,7 @@ def dearer(recent: str, n: int, before: str) -> Firing:
             "in the 7d before; the line is 2 times that."
         ),
         board="cost",
-        worst=WORST,
+        traces=TRACES,
     )
 
 
@@ -48,7 +48,7 @@ def no_longer_scored(before: int, running: int) -> Firing:
             f"none in the last 6h, in which it did run (n = {running})."
         ),
         board="health",
-        worst="seekwatch tail --agent 'shop' --axis source_freshness --worst 3",
+        traces=TRACES,
     )
 
 
@@ -77,7 +77,7 @@ def violation(invariant: str, n: int) -> Firing:
             f"{invariant} by shop within the last 15m (about {n} runs). The objective is none."
         ),
         board="overview",
-        worst=WORST,
+        traces=TRACES,
     )
 
 

@@ -77,7 +77,8 @@ def _name(rule: dict[str, Any]) -> str:
 
 @cache
 def _loaded(path: Path) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text("utf-8"))
+    document: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return document
 
 
 def selectors(text: str) -> list[Selector]:

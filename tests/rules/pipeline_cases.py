@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from tests.rules.promtool import Case, Firing
+from tests.rules.series import counter
 
 
 def health(
@@ -28,8 +29,8 @@ DOWN = health(
 STALLED = health(
     "page",
     "Spans arrive, and no run is scored",
-    "Workers took in spans more than 15m ago and have scored no run of any agent since. Quality "
-    "alerts are blind until scoring goes on.",
+    "Workers took in spans more than 15m ago and have scored no run of any agent since, or none of "
+    "their commits has succeeded since. Quality alerts are blind until scoring goes on.",
 )
 
 
@@ -85,6 +86,8 @@ _UP_B = 'up{job="seekwatch",instance="b"}'
 _LOOP_A = 'seekwatch_up{job="seekwatch",instance="a"}'
 _SCORED = 'seekwatch_last_scored_timestamp_seconds{agent="shop",instance="a"}'
 _ACCEPTED = 'seekwatch_spans_total{result="accepted",instance="a"}'
+_COMMITS = 'seekwatch_commits_total{result="ok",instance="a"}'
+_RETRIES = 'seekwatch_commits_total{result="retry",instance="a"}'
 _READ = 'seekwatch_read_position{partition="3",instance="a"}'
 _END = 'seekwatch_log_end_position{partition="3",instance="a"}'
 _CLOSED = 'seekwatch_traces_closed_total{reason="complete",instance="a"}'
@@ -161,6 +164,34 @@ def _stalled_cases() -> Iterator[Case]:
         alert=alert,
         series={_ACCEPTED: "0x60 10+10x11 120x40", _SCORED: "0x72 4380x40"},
         expect={"65m": [], "72m": [], "80m": [], "95m": []},
+    )
+    yield Case(
+        sentence="ScoringStalled fires when every commit is refused, so that nothing is counted",
+        alert=alert,
+        series={
+            _ACCEPTED: "0+50x30 1500x90",
+            _SCORED: "0+60x30 1800x90",
+            _COMMITS: "0+6x30 180x90",
+            _RETRIES: "0x30 0+2x90",
+        },
+        expect={"30m": [], "45m": [], "70m": [STALLED]},
+    )
+    yield Case(
+        sentence="ScoringStalled is silent when a commit succeeds at a second attempt",
+        alert=alert,
+        series={_COMMITS: "0x30 0x5 1x90", _RETRIES: "0x30 2x90"},
+        expect={"35m": [], "50m": [], "60m": [], "90m": []},
+    )
+    yield Case(
+        sentence="ScoringStalled is silent over a deploy while an agent runs three times an hour",
+        alert=alert,
+        series={
+            _ACCEPTED: f"{counter((0, 60), (12, 1), (0, 5))} stale",
+            _SCORED: "2400x60 3660x5 stale",
+            _ACCEPTED.replace('"a"', '"b"'): "_x67 0x20 12x40",
+            _SCORED.replace('"a"', '"b"'): "_x87 5220x40",
+        },
+        expect={"70m": [], "76m": [], "80m": [], "86m": [], "95m": []},
     )
     yield Case(
         sentence="ScoringStalled is silent when no spans arrive",

@@ -30,7 +30,7 @@ class Firing:
     team: str = "agents"
     agent: str | None = None
     axis: str | None = None
-    worst: str | None = None
+    traces: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     runbooks: str = "https://seekwatch.example/runbooks/"
 
@@ -51,8 +51,8 @@ class Firing:
             "runbook_url": f"{self.runbooks}{alert}.md",
             "dashboard_url": f"{_GRAFANA}{self.board}?{_RANGE}{of_agent}",
         }
-        if self.worst is not None:
-            annotations["worst"] = self.worst
+        if self.traces is not None:
+            annotations["traces"] = self.traces
         return {"exp_labels": labels, "exp_annotations": annotations}
 
 

@@ -43,7 +43,9 @@ class Subject:
             f"{share:g}% in the last {window} (n = {samples[window]}, the line is {line:g}%)"
             for window, line in self.lines[suffix].items()
         )
-        on_axis = f" --axis {self.axis}" if self.axis else ""
+        # Only an alert on an axis has runs that are bad on it.
+        on_axis = self.axis and self.axis == self.component
+        which = f"--axis {self.axis} --worst 3" if on_axis else "--last 20 --no-follow"
         return Firing(
             severity="page" if suffix in self.pages else "ticket",
             component=self.component,
@@ -54,7 +56,7 @@ class Subject:
                 f"Of the {self.counted} of shop, {windows} {self.did}. Objective: {self.goal}."
             ),
             board=self.board,
-            worst=f"seekwatch tail --agent 'shop'{on_axis} --worst 3",
+            traces=f"seekwatch tail --agent 'shop' {which}",
         )
 
 

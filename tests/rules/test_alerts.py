@@ -11,4 +11,5 @@ CASES = [*ratio_cases.CASES, *other_cases.CASES, *pipeline_cases.CASES]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.sentence)
 def test_alert(case: Case, finding: Finding) -> None:
-    assert not finding(case)
+    difference = finding(case)
+    assert not difference, difference

@@ -30,7 +30,7 @@ def fast(share: str, n: int, agent: str = "shop") -> Firing:
             f"Of the scored runs of {agent}, {share} in the last 1h (n = {n}, the line is 50%) "
             "had citations that do not hold. Objective: 90% valid citations."
         ),
-        worst=f"seekwatch tail --agent '{agent}' --axis citation_validity --worst 3",
+        traces=f"seekwatch tail --agent '{agent}' --axis citation_validity --worst 3",
     )
 
 
@@ -224,14 +224,14 @@ CASES = [
     Case(
         sentence="an agent's name cannot break out of the command line on the alert",
         alert=FAST,
-        series=traffic(agent="a'; rm -rf $HOME #", good=[(4, 120)], bad=[(6, 120)]),
+        series=traffic(agent="a'; rm -rf $HOME # 購物", good=[(4, 120)], bad=[(6, 120)]),
         expect={
             "90m": [
                 dataclasses.replace(
-                    fast("60%", 600, agent="a'; rm -rf $HOME #"),
-                    worst=(
-                        "seekwatch tail --agent 'a?? rm -rf ?HOME ?' --axis citation_validity "
-                        "--worst 3"
+                    fast("60%", 600, agent="a'; rm -rf $HOME # 購物"),
+                    traces=(
+                        r"seekwatch tail --agent 'a'\''; rm -rf $HOME # 購物' "
+                        "--axis citation_validity --worst 3"
                     ),
                 )
             ]
@@ -242,4 +242,5 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.sentence)
 def test_citation_validity(case: Case, finding: Finding) -> None:
-    assert not finding(case)
+    difference = finding(case)
+    assert not difference, difference

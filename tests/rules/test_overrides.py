@@ -52,7 +52,7 @@ def fast(agent: str, share: str, line: str, goal: str, team: str = "agents") -> 
             f"Of the scored runs of {agent}, {share} in the last 1h (n = 400, the line is {line}) "
             f"had citations that do not hold. Objective: {goal} valid citations."
         ),
-        worst=f"seekwatch tail --agent '{agent}' --axis citation_validity --worst 3",
+        traces=f"seekwatch tail --agent '{agent}' --axis citation_validity --worst 3",
     )
 
 
@@ -157,7 +157,7 @@ class TestDemo:
                 "Of the scored runs of shop, 80% in the last 20s (n = 60, the line is 50%) had "
                 "citations that do not hold. Objective: 90% valid citations."
             ),
-            worst="seekwatch tail --agent 'shop' --axis citation_validity --worst 3",
+            traces="seekwatch tail --agent 'shop' --axis citation_validity --worst 3",
         )
         case = Case(
             sentence="three runs a second, from the second minute on four of five bad",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -15,7 +15,6 @@ from tests.rules import (
     ratio_cases,
     test_citation_validity,
 )
-from tests.rules.pack import RULES
 from tests.services.prometheus_tools import PrometheusTools
 
 if TYPE_CHECKING:
@@ -188,67 +187,3 @@ class TestAlerts:
             "ScoringStalled",
             "SuccessRateBurnFast",
         }
-
-
-class TestRunbooks:
-    SECTIONS = ("Meaning", "Impact", "Diagnosis", "Mitigation", "False positives")
-
-    def test_every_alert_has_one_and_every_one_has_an_alert(self) -> None:
-        assert {path.stem for path in (RULES / "runbooks").iterdir()} == set(ALERTS)
-
-    @every_alert
-    def test_it_has_its_title_and_sections_in_order(self, alert: str) -> None:
-        lines = self.text(alert).splitlines()
-        assert lines[0] == f"# {alert}"
-        headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
-        assert tuple(headings) == self.SECTIONS
-
-    @every_alert
-    def test_no_section_is_empty(self, alert: str) -> None:
-        for section in self.text(alert).split("\n## ")[1:]:
-            heading, _, body = section.partition("\n")
-            assert len(body.split()) >= 5, heading
-
-    @every_alert
-    def test_diagnosis_begins_with_three_commands(self, alert: str) -> None:
-        assert len(self.commands(alert)) == 3
-
-    @every_alert
-    def test_its_alerts_and_series_exist(self, alert: str) -> None:
-        from seekwatch.exporters.metrics import SAMPLE_NAMES
-
-        text = "\n".join(self.commands(alert)).replace('"$PROMETHEUS"', "")
-        recorded = {rule["record"] for rule in pack.rules(PACKS["default"]) if "record" in rule}
-        by_name = [s for s in self.queries(alert) if "__name__" in s]
-        if not by_name:
-            assert {selector.metric for selector in pack.selectors(text)} <= SAMPLE_NAMES
-            assert pack.recorded_names(text) <= recorded
-
-    def test_their_queries_are_promql(
-        self, prometheus_tools: PrometheusTools, tmp_path: Path
-    ) -> None:
-        queries = [query for alert in ALERTS for query in self.queries(alert)]
-        assert len(queries) > len(ALERTS)
-        rules: list[dict[str, Any]] = [
-            {"record": f"query:{number}", "expr": query} for number, query in enumerate(queries)
-        ]
-        path = tmp_path / "queries.yaml"
-        path.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}))
-        result = prometheus_tools.run_promtool("check", "rules", path)
-        assert result.returncode == 0, result.stderr
-
-    @staticmethod
-    def text(alert: str) -> str:
-        return (RULES / "runbooks" / f"{alert}.md").read_text("utf-8")
-
-    def commands(self, alert: str) -> list[str]:
-        _, _, rest = self.text(alert).partition("```sh\n")
-        block, _, _ = rest.partition("```")
-        return [line for line in block.splitlines() if line and not line.startswith("#")]
-
-    def queries(self, alert: str) -> list[str]:
-        return [
-            command.split("'")[1]
-            for command in self.commands(alert)
-            if command.startswith("promtool query instant")
-        ]
