@@ -235,7 +235,9 @@ def test_a_record_that_its_topic_does_not_take_stops_nothing(kafka: Kafka) -> No
         kafka.create_topic(topic, partitions=4, configuration={"max.message.bytes": 20_000})
     create_topics(names.settings, partitions=4, replication=1)
     append(names, new(1))
-    reading = joined(names).until_records(1)
+    left_out: list[None] = []
+    log = KafkaTraceLog(names.settings, hold=3600, on_left_out=lambda: left_out.append(None))
+    reading = Reading(log).until_assigned(4).until_records(1)
     partition = reading.records[0].partition
     body = os.urandom(30_000)
     dead = OutputRecord(
@@ -257,6 +259,7 @@ def test_a_record_that_its_topic_does_not_take_stops_nothing(kafka: Kafka) -> No
     assert (letter.value, letter.headers) == (b"", (("offset", b"0"), ("omitted-bytes", b"30000")))
     assert found[Output.EPISODES].value == b"small"
     assert found[Output.SCORES].value == b"s"
+    assert len(left_out) == 1
     reading.log.close()
 
 

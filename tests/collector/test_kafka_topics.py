@@ -75,6 +75,18 @@ def test_a_retention_shorter_than_a_trace_may_hold_stops_the_start(
     assert caught.value.value == (day + HOUR) * 1000
 
 
+def test_a_topic_that_would_refuse_a_scorecard_stops_the_start(
+    kafka: Kafka, settings: KafkaSettings
+) -> None:
+    kafka.create_topic(
+        settings.topics.scores, partitions=1, configuration={"max.message.bytes": 500_000}
+    )
+    create_topics(settings, partitions=1, replication=1)
+    with pytest.raises(ConfigurationError, match="a scorecard must always fit") as caught:
+        check_topics(settings, hold=HOUR)
+    assert settings.topics.scores in caught.value.key
+
+
 def test_a_topic_that_keeps_everything_passes(kafka: Kafka, settings: KafkaSettings) -> None:
     for topic in (settings.topics.traces, settings.topics.logs):
         kafka.create_topic(topic, partitions=1, configuration={"retention.ms": -1})

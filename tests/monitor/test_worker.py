@@ -1,13 +1,14 @@
 """One loop: every trace ends with one scorecard, and metrics move only after the commit."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from seekwatch.core.errors import FencedError, RetryableError
+from seekwatch.core.errors import FencedError, PermanentError, RetryableError
 from seekwatch.core.evidence import Evidence, TruthRecord
 from seekwatch.core.model import Episode
 from seekwatch.core.policy import Policy
@@ -22,7 +23,7 @@ from seekwatch.core.records import (
     TraceLog,
 )
 from seekwatch.core.scorecard import CloseReason, encode_line
-from seekwatch.core.topics import unpack_episodes
+from seekwatch.core.topics import SCORE_BYTES, unpack_episodes
 from seekwatch.monitor.episode_scorer import EpisodeScorer, Scored
 from seekwatch.processors.cuts import Cut
 from tests.services.traffic import Run, expected_scorecards, records, runs
@@ -242,6 +243,106 @@ def test_short_memory_closes_the_oldest_traces_and_says_so(tmp_path: Path) -> No
         assert closed
         assert {entry.envelope.reason for entry in closed} == {CloseReason.MEMORY}
         assert waiting[-1].trace not in {entry.scorecard.trace for entry in closed}
+
+
+class _Freezing:
+    """The real log, whose reader is frozen for a while right behind a read."""
+
+    def __init__(self, log: TraceLog, meanwhile: Callable[[], None]) -> None:
+        self._log = log
+        self._meanwhile = meanwhile
+        self.armed = False
+
+    def read(self, timeout: float) -> Batch:
+        batch = self._log.read(timeout)
+        if self.armed:
+            self.armed = False
+            self._meanwhile()
+        return batch
+
+    def commit(
+        self, positions: Mapping[int, Position], records: Sequence[OutputRecord]
+    ) -> Mapping[int, int]:
+        return self._log.commit(positions, records)
+
+    def set_revocation_listener(self, listener: RevocationListener) -> None:
+        self._log.set_revocation_listener(listener)
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def test_a_process_that_was_frozen_does_not_take_the_time_for_silence(tmp_path: Path) -> None:
+    (run,) = runs(1, open_every=99)
+    freezing: list[_Freezing] = []
+
+    def meanwhile() -> None:
+        bench.append(*records(run)[:1])
+        bench.clock.advance(RULES.quiet + 60)
+
+    def wrap(log: TraceLog) -> TraceLog:
+        freezing.append(_Freezing(log, meanwhile))
+        return freezing[0]
+
+    with Workbench(tmp_path / "log.db", wrap=wrap) as bench:
+        bench.append(*records(run)[1:])
+        bench.turn(times=2)
+        freezing[0].armed = True
+        bench.turn()
+        bench.turn(after=RULES.quiet + RULES.late_window + 5, times=3)
+        assert [entry.envelope.revision for entry in bench.scores()] == [1]
+        assert _lines(bench) == expected_scorecards([run])
+
+
+@pytest.mark.parametrize("partitions", [[], [0, 1]])
+def test_a_commit_that_is_refused_ends_nothing_and_is_told(
+    tmp_path: Path, partitions: list[int]
+) -> None:
+    sent = runs(4, open_every=99)
+
+    def wrap(log: TraceLog) -> TraceLog:
+        return _Failing(log, PermanentError("not allowed to write"))
+
+    with Workbench(tmp_path / "log.db", wrap=wrap, commit_interval=3600) as bench:
+        _send(bench, sent)
+        bench.settle()
+        if partitions:
+            bench.worker.on_revoke(partitions)
+        else:
+            bench.clock.advance(3600)
+            with pytest.raises(RetryableError, match="not allowed to write"):
+                bench.turn()
+        assert not bench.scores()
+        assert bench.sample("seekwatch_commits_total", result="refused") == 1
+        bench.settle()
+        bench.turn(after=3600)
+        assert _lines(bench) == expected_scorecards(sent)
+
+
+class _WordyScorer(EpisodeScorer):
+    """Says more of one agent than a record holds."""
+
+    def score(self, cut: Cut, episode: Episode, evidence: Evidence) -> Scored:
+        scored = super().score(cut, episode, evidence)
+        assert scored.scorecard is not None
+        if episode.context.agent != "agent-0":
+            return scored
+        root = "f" * SCORE_BYTES
+        return replace(scored, scorecard=replace(scored.scorecard, root=root))
+
+
+def test_a_scorecard_that_no_topic_takes_is_put_aside_and_the_others_are_published(
+    tmp_path: Path,
+) -> None:
+    sent = runs(4, open_every=99)
+    with Workbench(tmp_path / "log.db", scorer=_WordyScorer(Policy())) as bench:
+        _send(bench, sent)
+        bench.settle()
+        assert set(_lines(bench)) == {sent[1].trace, sent[3].trace}
+        errors = [dict(letter.headers)["error"] for letter in bench.outputs(Output.DEAD_LETTERS)]
+        assert len(errors) == 2
+        assert all(b"can be published" in error for error in errors)
+        assert bench.sample("seekwatch_dead_letters_total", reason="not-scored") == 2
 
 
 class _FailingScorer(EpisodeScorer):

@@ -8,7 +8,7 @@ to what the broker has as committed and hands out its partitions anew.
 import importlib
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from seekwatch.collector.kafka_client import (
@@ -60,14 +60,23 @@ class KafkaTraceLog:
     Args:
         settings: how to reach Kafka.
         hold: seconds for which a trace may hold the commit: maximum age and late window.
+        on_left_out: told of each episodes record that a commit left out because its topic does not
+            take it.
 
     Raises:
         ConfigurationError: a topic or an option does not allow our guarantees.
         RetryableError: no broker answers.
     """
 
-    def __init__(self, settings: KafkaSettings, *, hold: float) -> None:
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        *,
+        hold: float,
+        on_left_out: Callable[[], None] = lambda: None,
+    ) -> None:
         settings.check()
+        self._on_left_out = on_left_out
         self._settings = settings
         topics = inspect_topics(settings, hold=hold)
         self.partitions: Final = topics.partitions
@@ -124,13 +133,16 @@ class KafkaTraceLog:
             # What was pending for our own partitions is dropped with the rest, and begins anew.
             self._membership.start_over()
             raise FencedError(f"partitions {sorted(foreign)} are not ours")
+        fitting = fitted(records, self._limits)
         try:
             ends = self._publisher.publish(
-                fitted(records, self._limits), self._offsets(positions), self._membership.group
+                fitting, self._offsets(positions), self._membership.group
             )
         except BaseException:
             self._membership.start_over()
             raise
+        for _ in range(len(records) - len(fitting)):
+            self._on_left_out()
         self._scores_ends.update(ends)
         return {partition: self._scores_ends.get(partition, 0) for partition in touched}
 
@@ -157,10 +169,14 @@ class KafkaTraceLog:
         )
         topics = list(self._signals)
         made.subscribe(topics, listener=self._membership.kafka_listener(made))
-        with kafka_errors("looking for the topics"):
-            # The first join must know the partitions, or the consumer can stick in it.
-            for topic in topics:
-                made.partitions_for_topic(topic)
+        try:
+            with kafka_errors("looking for the topics"):
+                # The first join must know the partitions, or the consumer can stick in it.
+                for topic in topics:
+                    made.partitions_for_topic(topic)
+        except BaseException:
+            close_quietly(made, timeout_ms=0)
+            raise
         return made
 
     def _poll(self, timeout: float) -> Mapping[Any, Sequence[Any]]:
@@ -286,19 +302,20 @@ class KafkaTraceLog:
         ]
         if not asked:
             return
+        asked_at = time.monotonic()
         try:
-            ends: dict[Any, int] = self._consumer.end_offsets(asked, timeout_ms=_REQUEST_MS)
+            self._ends.update(self._consumer.end_offsets(asked, timeout_ms=_REQUEST_MS))
+            for partition in asked:
+                # Markers of transactions take offsets too: only the consumer knows that it is past.
+                if self._positions[partition] < self._ends[partition]:
+                    position = self._consumer.position(partition, timeout_ms=_REQUEST_MS)
+                    self._positions[partition] = max(self._positions[partition], position or 0)
         except KafkaError as error:
             _LOG.warning("the log's end is not known now: %s", error)
             self._ends_at = float("-inf")
             return
-        self._ends.update(ends)
-        self._ends_at = time.monotonic()
-        for partition in asked:
-            # Markers of transactions take offsets too: only the consumer knows that it is past.
-            if self._positions[partition] < ends[partition]:
-                position = self._consumer.position(partition, timeout_ms=_REQUEST_MS)
-                self._positions[partition] = max(self._positions[partition], position or 0)
+        # Known as of the question: the answer may be read much later, by a process that was frozen.
+        self._ends_at = asked_at
 
     def _state(self, partition: int) -> PartitionState:
         read: dict[Signal, int] = {}

@@ -16,6 +16,9 @@ _errors: Any = importlib.import_module("kafka.errors")
 _LOG: Final = logging.getLogger(__name__)
 
 _DAY: Final = 24 * 3600
+_SCORES_LIMIT: Final = 1_000_000
+"""Bytes of a record batch: the largest score entry (`SCORE_BYTES`) and what is around it."""
+
 _TOPICS: Final[tuple[Signal | Output, ...]] = (*Signal, *Output)
 
 
@@ -132,6 +135,12 @@ def inspect_topics(settings: KafkaSettings, *, hold: float) -> TopicReport:
         output: int(facts[settings.topics.of(output)].configuration["max.message.bytes"])
         for output in Output
     }
+    if limits[Output.SCORES] < _SCORES_LIMIT:
+        raise ConfigurationError(
+            f"max.message.bytes of topic {settings.topics.scores}",
+            limits[Output.SCORES],
+            f"a scorecard must always fit; set it to {_SCORES_LIMIT} or more",
+        )
     return TopicReport(facts[first].partitions, limits)
 
 

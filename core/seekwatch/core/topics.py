@@ -21,6 +21,10 @@ from seekwatch.core.scorecard import ScoreEntry, encode_line
 RECORD_BYTES: Final = 512 * 1024
 """Half of a broker's default limit (`message.max.bytes`, 1 MiB): room for headers and batching."""
 
+SCORE_BYTES: Final = 960 * 1024
+"""The largest score entry that is published: with its envelope it fits into a broker's default. The
+scores topic must take so much."""
+
 UNPACKED_BYTES: Final = 64 * 1024 * 1024
 """The most that one episodes record may hold when decompressed; more is a bomb or a mistake."""
 

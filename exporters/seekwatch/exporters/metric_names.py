@@ -119,7 +119,7 @@ DEAD_LETTER_REASON: Final = _closed(
     "reason",
     (
         *("protobuf", "json", "resource", "scope", "span", "span-id", "log"),
-        *("not-scored", OTHER),
+        *("not-scored", "episode-too-large", OTHER),
     ),
 )
 
@@ -255,7 +255,7 @@ PIPELINE_METRICS: Final = (
     Declaration(
         name="seekwatch_dead_letters_total",
         type=MetricType.COUNTER,
-        help="Records put on the dead-letter topic.",
+        help="Records put on the dead-letter topic, and episodes too large for theirs.",
         labels=(DEAD_LETTER_REASON,),
     ),
     Declaration(
@@ -313,7 +313,7 @@ PIPELINE_METRICS: Final = (
         name="seekwatch_commits_total",
         type=MetricType.COUNTER,
         help="Commits by how they ended.",
-        labels=(_closed("result", ("ok", "retry", "fenced", OTHER)),),
+        labels=(_closed("result", ("ok", "retry", "fenced", "refused", OTHER)),),
     ),
     Declaration(
         name="seekwatch_label_overflow_total",

@@ -204,7 +204,7 @@ class MetricsGateway:
         self._count("seekwatch_traces_closed_total", reason)
 
     def dead_letter(self, reason: str) -> None:
-        """Count a record that went to the dead-letter topic."""
+        """Count a record that went to the dead-letter topic, or could not be published."""
         self._count("seekwatch_dead_letters_total", reason)
 
     def scorer_error(self, axis: str) -> None:
@@ -240,7 +240,7 @@ class MetricsGateway:
             self._table.remove(name, (str(int(partition)),))
 
     def commit(self, result: str) -> None:
-        """Count a commit: `ok`, `retry` or `fenced`."""
+        """Count a commit: `ok`, `retry`, `fenced` or `refused`."""
         self._count("seekwatch_commits_total", result)
 
     def rebalanced(self) -> None:

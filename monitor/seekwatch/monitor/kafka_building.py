@@ -1,6 +1,6 @@
 """Builds the Kafka log from settings. Whoever imports this loads kafka-python, so few do early."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from seekwatch.collector.kafka_append import KafkaAppender
 from seekwatch.collector.kafka_client import KafkaSettings as KafkaConfig
@@ -26,8 +26,12 @@ def kafka_config(settings: Settings) -> KafkaConfig:
     )
 
 
-def trace_log(settings: Settings) -> KafkaTraceLog:
+def trace_log(settings: Settings, on_left_out: Callable[[], None]) -> KafkaTraceLog:
     """Return a member of the group; missing topics are created where that is allowed.
+
+    Args:
+        settings: of the monitor.
+        on_left_out: see `KafkaTraceLog`.
 
     Raises:
         ConfigurationError: a topic does not allow our guarantees.
@@ -36,7 +40,9 @@ def trace_log(settings: Settings) -> KafkaTraceLog:
     config = kafka_config(settings)
     _create_topics(settings, config)
     closing = settings.closing
-    return KafkaTraceLog(config, hold=closing.max_age + closing.late_window)
+    return KafkaTraceLog(
+        config, hold=closing.max_age + closing.late_window, on_left_out=on_left_out
+    )
 
 
 def appender(settings: Settings) -> KafkaAppender:

@@ -97,7 +97,7 @@ class Observation:
         self._gateway.open_traces(number, oldest)
 
     def commit(self, result: str) -> None:
-        """Count a commit: `ok`, `retry` or `fenced`."""
+        """Count a commit: `ok`, `retry`, `fenced` or `refused`."""
         self._gateway.commit(result)
 
     def published(self, scored: Sequence[Scored], counts: PendingCounts) -> None:

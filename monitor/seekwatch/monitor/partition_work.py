@@ -3,7 +3,10 @@
 from collections import deque
 from collections.abc import Sequence
 
+from seekwatch.core.errors import PermanentError
 from seekwatch.core.records import Assignment, LogRecord, PartitionState, Position
+from seekwatch.core.scorecard import encode_line
+from seekwatch.core.topics import SCORE_BYTES
 from seekwatch.processors.assembly import Assembled, PartitionAssembler
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut
@@ -51,10 +54,25 @@ class PartitionWork:
 
     # --- reading ----------------------------------------------------------------------------------
 
-    def take(self, records: Sequence[LogRecord], state: PartitionState, monotonic: float) -> None:
-        """Feed records and fire what is due."""
-        self.assembler.add(records, monotonic)
-        self._accept(self.assembler.advance(state, monotonic))
+    def take(
+        self,
+        records: Sequence[LogRecord],
+        state: PartitionState,
+        *,
+        arrived: float,
+        asked: float,
+    ) -> None:
+        """Feed records and fire what is due.
+
+        Args:
+            records: what a read of the log brought.
+            state: what it said of the partition.
+            arrived: monotonic seconds after the read.
+            asked: the same before it. That the log had ended was true then, at least; a process
+                that was frozen since must not take the time for silence of the log.
+        """
+        self.assembler.add(records, arrived)
+        self._accept(self.assembler.advance(state, asked))
 
     def relieve(self, bytes_to_free: int, monotonic: float) -> None:
         """Close traces, oldest first, because memory is short."""
@@ -89,7 +107,7 @@ class PartitionWork:
             if episode is None:
                 self.scored.append(Scored(cut=cut))
             elif not self._evidence.begin(cut, episode):
-                self.scored.append(scorer.score(cut, episode, scorer.known(episode)))
+                self.scored.append(_publishable(scorer.score(cut, episode, scorer.known(episode))))
         except Exception as error:  # noqa: BLE001 - whatever a hostile trace brings about
             self.scored.append(failed(cut, error))
 
@@ -97,7 +115,9 @@ class PartitionWork:
         """Score the episodes whose evidence has come, or is not waited for any longer."""
         for cut, episode, evidence in self._evidence.come_back():
             try:
-                self.scored.append(scorer.score(cut, episode, scorer.known(episode, evidence)))
+                self.scored.append(
+                    _publishable(scorer.score(cut, episode, scorer.known(episode, evidence)))
+                )
             except Exception as error:  # noqa: BLE001 - as above
                 self.scored.append(failed(cut, error))
 
@@ -125,6 +145,17 @@ class PartitionWork:
         counts, self.counts = self.counts, PendingCounts()
         self.dead_letters = []
         return published, counts
+
+
+def _publishable(scored: Scored) -> Scored:
+    """Check that a scorecard fits its topic: one that does not would fail its whole commit.
+
+    Raises:
+        PermanentError: it is too large.
+    """
+    if scored.entry is not None and (size := len(encode_line(scored.entry))) > SCORE_BYTES:
+        raise PermanentError(f"a scorecard of {size} bytes; {SCORE_BYTES} can be published")
+    return scored
 
 
 def _size(cut: Cut) -> int:

@@ -70,7 +70,11 @@ def start_worker(settings: Settings) -> tuple[Running, Addresses]:
     process = _Process(settings)
     with process.cleaned_up():
         scorer = building.scorer_from(settings)
-        log = patiently(lambda: kafka_building.trace_log(settings))
+        log = patiently(
+            lambda: kafka_building.trace_log(
+                settings, lambda: process.gateway.dead_letter("episode-too-large")
+            )
+        )
         process.running.add("log", lambda _deadline: log.close())
         process.addresses["kafka"] = settings.kafka.bootstrap_servers
         health = process.serve_worker_metrics(scorer.policy.revision)

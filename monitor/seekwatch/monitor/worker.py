@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from seekwatch.core.errors import FencedError, RetryableError
+from seekwatch.core.errors import FencedError, PermanentError, RetryableError
 from seekwatch.core.records import Assignment, Batch, LogRecord, TraceLog
 from seekwatch.evidence.source import EvidenceSource
 from seekwatch.processors.closing import ClosingRules
@@ -108,9 +108,10 @@ class Worker:
         Raises:
             RetryableError: the log cannot be reached now.
         """
+        asked = self._monotonic()
         batch = self._log.read(self._patience())
         self._take_over(batch)
-        self._feed(batch)
+        self._feed(batch, asked)
         self._relieve()
         self._scoring.run(list(self._works.values()))
         if self._commit_is_due():
@@ -158,6 +159,12 @@ class Worker:
     def _begin(self, assignment: Assignment) -> PartitionWork:
         published = read_published(assignment)
         self._observation.known(published.agents)
+        _LOG.debug(
+            "partition %d from %s, %d traces published from there on",
+            assignment.partition,
+            assignment.position,
+            len(published.cuts),
+        )
         return PartitionWork(
             assignment,
             published,
@@ -168,7 +175,7 @@ class Worker:
             owns=None if self._owns is None else self._owns(assignment.partition),
         )
 
-    def _feed(self, batch: Batch) -> None:
+    def _feed(self, batch: Batch, asked: float) -> None:
         by_partition: dict[int, list[LogRecord]] = {}
         for record in batch.records:
             self._unweighed += len(record.value)
@@ -177,7 +184,7 @@ class Worker:
         for state in batch.states:
             work = self._works.get(state.partition)
             if work is not None:
-                work.take(by_partition.get(state.partition, []), state, now)
+                work.take(by_partition.get(state.partition, []), state, arrived=now, asked=asked)
         self._health.read(batch.states, batch.records)
         self._observation.read(batch.states)
 
@@ -228,6 +235,12 @@ class Worker:
             self._observation.commit("retry")
             self._works.clear()
             raise
+        except PermanentError as error:
+            # Not for the worker to mend (rights, a damaged file): it stays, is not ready, and says
+            # why. Ending here would only begin the same commit again.
+            self._observation.commit("refused")
+            self._works.clear()
+            raise RetryableError(f"a commit is refused: {error}") from error
         self._observation.commit("ok")
         for work in plan.works:
             position = plan.positions[work.partition]
