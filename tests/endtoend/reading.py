@@ -1,10 +1,12 @@
 """Reading what a monitor has published, beside it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from seekwatch.collector.embedded import EmbeddedLog
 from seekwatch.core.records import Output
-from seekwatch.core.scorecard import ScoreEntry
+from seekwatch.core.scorecard import Envelope, ScoreEntry
 from seekwatch.core.topics import unpack_scores
 from tests.services.kafka_client import read_all
 
@@ -26,3 +28,13 @@ def kafka_scores(bootstrap: str, topic: str) -> list[ScoreEntry]:
     """Return every score entry of a topic, in the order of each partition."""
     records = read_all(bootstrap, topic)
     return [entry for record in records for entry in unpack_scores(record.value or b"")]
+
+
+def twice(entries: Sequence[ScoreEntry]) -> list[Envelope]:
+    """Return the envelopes of revisions that were published more than once."""
+    counted = Counter((entry.scorecard.trace, entry.envelope.revision) for entry in entries)
+    return [
+        entry.envelope
+        for entry in entries
+        if counted[entry.scorecard.trace, entry.envelope.revision] > 1
+    ]

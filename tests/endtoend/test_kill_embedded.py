@@ -5,12 +5,11 @@ The runs come in several requests, some are never finished, and what was not ans
 
 import random
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from seekwatch.core.scorecard import encode_line
-from tests.endtoend.reading import embedded_scores
+from tests.endtoend.reading import embedded_scores, twice
 from tests.services.monitor_process import MonitorProcess, PatientSender
 from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
@@ -66,8 +65,7 @@ def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Pat
     )
     monitor.stop()
     entries = embedded_scores(log)
-    revisions = Counter((e.scorecard.trace, e.envelope.revision) for e in entries)
-    assert set(revisions.values()) == {1}
+    assert not twice(entries)
     current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
     assert current == expected_scorecards(sent)
     assert sum(e.envelope.revision == 1 for e in entries) == RUNS

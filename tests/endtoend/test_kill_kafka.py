@@ -1,4 +1,4 @@
-"""Two workers of one group, one killed with -9 in the middle of a load: the other takes over.
+"""Two workers of one group, one ends in the middle of a load: the other takes over.
 
 The runs come in several records, some are never finished, some records come twice.
 """
@@ -7,12 +7,13 @@ import random
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from seekwatch.core.scorecard import encode_line
-from tests.endtoend.reading import kafka_scores
+from tests.endtoend.reading import kafka_scores, twice
 from tests.services.kafka_broker import Kafka
 from tests.services.kafka_client import produce
 from tests.services.monitor_process import MonitorProcess
@@ -43,7 +44,10 @@ def _load(bootstrap: str, topic: str, records: list[tuple[bytes, bytes]]) -> Non
         time.sleep(0.05)
 
 
-def test_each_run_has_one_scorecard_when_a_worker_is_killed(tmp_path: Path, kafka: Kafka) -> None:
+@pytest.mark.parametrize("end", ["kill -9", "SIGTERM"])
+def test_each_run_has_one_scorecard_when_a_worker_ends(
+    tmp_path: Path, kafka: Kafka, end: str
+) -> None:
     prefix = f"kill-{uuid.uuid4().hex[:8]}"
     settings = (
         "closing.quiet=2",
@@ -74,7 +78,10 @@ def test_each_run_has_one_scorecard_when_a_worker_is_killed(tmp_path: Path, kafk
         what="a quarter is scored",
         timeout=60,
     )
-    workers[0].kill()
+    if end == "kill -9":
+        workers[0].kill()
+    else:
+        workers[0].stop()
     load.join(120)
     assert not load.is_alive()
     eventually(
@@ -87,8 +94,7 @@ def test_each_run_has_one_scorecard_when_a_worker_is_killed(tmp_path: Path, kafk
     )
     workers[1].stop()
     entries = kafka_scores(kafka.bootstrap, f"{prefix}.scores")
-    revisions = Counter((e.scorecard.trace, e.envelope.revision) for e in entries)
-    assert set(revisions.values()) == {1}
+    assert not twice(entries)
     current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
     assert current == expected_scorecards(sent)
     assert sum(e.envelope.revision == 1 for e in entries) == RUNS
