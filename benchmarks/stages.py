@@ -102,8 +102,8 @@ class StagedWorker:
         now = next(self._clock)
         for state in batch.states:
             work = self._works[state.partition]
-            work.take(records.get(state.partition, []), state, now)
-            work.take((), state, now + _LONG)
+            work.take(records.get(state.partition, []), state, arrived=now, asked=now)
+            work.take((), state, arrived=now + _LONG, asked=now + _LONG)
 
     def _commit(self) -> int:
         plan = CommitPlan(self._works.values())
