@@ -262,6 +262,42 @@ def test_damaged_compression_is_undecodable(writer: Writers, tmp_path: Path) -> 
         list(read_archive(tmp_path))
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_a_compressed_file_that_is_cut_off_is_said_so(
+    writer: Writers, tmp_path: Path, kept: float
+) -> None:
+    sink = writer(tmp_path, segment_bytes=1)
+    for batch in (entries(500), entries(1, first=500)):
+        sink.deliver([record(*batch)])
+    sealed = segments(tmp_path)[0].path
+    data = sealed.read_bytes()
+    sealed.write_bytes(data[: int(len(data) * kept)])
+    with pytest.raises(UndecodableError):
+        list(read_archive(tmp_path))
+
+
+def test_an_entry_from_a_clock_beyond_all_calendars_stops_nothing(
+    writer: Writers, tmp_path: Path
+) -> None:
+    sink = writer(tmp_path)
+    strange = [archive_entry(number, closed_at=at) for number, at in enumerate((2**62, -(2**62)))]
+    sink.deliver([record(*strange, archive_entry(9))])
+    assert list(read_archive(tmp_path)) == [archive_entry(9), *strange]
+
+
+def test_a_damaged_line_in_an_open_file_does_not_stop_the_next_writer(
+    writer: Writers, tmp_path: Path
+) -> None:
+    first = writer(tmp_path)
+    first.deliver([record(archive_entry(1))])
+    first.close()
+    with segments(tmp_path)[0].path.open("ab") as file:
+        file.write(b"\0\0\0\n")
+    second = writer(tmp_path)
+    second.deliver([record(archive_entry(1)), record(archive_entry(2))])
+    assert len(segments(tmp_path)[0].path.read_bytes().splitlines()) == 3
+
+
 @pytest.mark.parametrize("path", ["missing", "empty"])
 def test_what_is_no_archive_is_said_so(tmp_path: Path, path: str) -> None:
     (tmp_path / "empty").mkdir()

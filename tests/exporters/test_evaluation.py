@@ -1,7 +1,10 @@
 """Every axis and the outcome arrive at an OTLP backend, beside the spans they judge."""
 
 import math
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -230,6 +233,32 @@ def test_a_partial_success_is_said_and_not_sent_again(
 def test_an_endpoint_that_is_none_stops_the_start(endpoint: str) -> None:
     with pytest.raises(ConfigurationError, match=r"evaluation\.endpoint"):
         logs_transport(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "options", "key"),
+    [
+        ("http://[::1", {}, "evaluation.endpoint"),
+        ("http://host:99999", {}, "evaluation.endpoint"),
+        ("https://host", {"certificate": Path("/missing.pem")}, "evaluation.certificate"),
+        ("grpcs://host:4317", {"certificate": Path("/missing.pem")}, "evaluation.certificate"),
+        ("http://host", {"headers": {"token": "a\nb"}}, "evaluation.headers.token"),
+        ("grpc://host:4317", {"headers": {"token": "é"}}, "evaluation.headers.token"),
+        ("http://host", {"headers": {"to ken": "a"}}, "evaluation.headers.to ken"),
+    ],
+)
+def test_what_can_never_be_sent_stops_the_start_and_names_its_key(
+    endpoint: str, options: dict[str, Any], key: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(key)) as raised:
+        logs_transport(endpoint, **options)
+    assert "a\nb" not in str(raised.value)
+
+
+@pytest.mark.parametrize("closed_at", [2**62, -1])
+def test_a_time_that_otlp_does_not_know_stops_no_event(closed_at: int) -> None:
+    entry = score_entry(1, closed_at=closed_at)
+    assert len(evaluation_events(entry)) == 5
 
 
 def test_the_logs_path_is_added_where_it_is_missing(http: HttpLogSink) -> None:

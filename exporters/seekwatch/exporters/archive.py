@@ -103,9 +103,16 @@ class ArchiveWriter:
         mend(self._root)
         self._open = {item.day: item for item in segments(self._root) if not item.sealed}
         for segment in self._open.values():
-            for line in read_lines(segment.path):
-                self._recent.add(archive_head(line).key)
+            self._remember(segment.path)
         self._tidy()
+
+    def _remember(self, path: Path) -> None:
+        """Learn what is delivered; a damaged line is for the reader to report."""
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                self._recent.add(archive_head(line).key)
+            except UndecodableError as error:
+                _log.warning("%s, line %d: %s", path, number, error)
 
     def _segment(self, day: str) -> Segment:
         """Return the file to append to.

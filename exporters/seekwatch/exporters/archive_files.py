@@ -23,6 +23,7 @@ _UNFINISHED_SUFFIX: Final = ".jsonl.zst.tmp"
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SEGMENT: Final = re.compile(r"episodes-(\d+)\.jsonl(\.zst)?")
+_LAST_DAY: Final = "9999-12-31"
 _PIECE: Final = 1 << 16
 _LEVEL: Final = 6
 _PRIVATE_FILE: Final = 0o600
@@ -47,8 +48,15 @@ class Segment(Record, frozen=True, kw_only=True):
 
 
 def day_of(milliseconds: int) -> str:
-    """Return the UTC day of a time in milliseconds since the epoch."""
-    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()
+    """Return the UTC day of a time in milliseconds since the epoch.
+
+    A time that no calendar has, from a topic whose producers set the clock, is the last day: one
+    such entry must not stop an archive.
+    """
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return _LAST_DAY
 
 
 def segments(root: Path) -> list[Segment]:
@@ -97,9 +105,11 @@ def seal(segment: Segment) -> Segment:
     """Compress a file that is complete and put the result in its place."""
     sealed = segment.path.with_suffix(SEALED_SUFFIX)
     unfinished = segment.path.with_suffix(_UNFINISHED_SUFFIX)
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with segment.path.open("rb") as source, unfinished.open("wb") as target:
         unfinished.chmod(_PRIVATE_FILE)
-        zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(source, target)
+        # With its size a file says itself when it is cut off, which zstd alone does not notice.
+        compressor.copy_stream(source, target, size=segment.byte_count)
         target.flush()
         os.fsync(target.fileno())
     unfinished.replace(sealed)

@@ -21,6 +21,8 @@ from .archive_files import OPEN_SUFFIX, SEALED_SUFFIX, segments
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes of one entry; a longer line is no entry of ours."""
 
+_COMPRESSED: Final = ".zst"
+_LONGEST_FRAME_HEADER: Final = 18
 _LARGEST_WINDOW: Final = 128 * 1024 * 1024
 
 
@@ -110,21 +112,35 @@ def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the whole lines of one file, without their ends.
 
     Raises:
-        UndecodableError: damaged compression, or a line longer than any entry.
+        UndecodableError: damaged compression, a compressed file that is cut off, or a line longer
+            than any entry.
     """
     with path.open("rb") as raw:
-        source = _decompressed(raw) if path.name.endswith(".zst") else raw
+        if not path.name.endswith(_COMPRESSED):
+            yield from (line[:-1] for line in _lines(path, raw) if line.endswith(b"\n"))
+            return
+        whole = True
         try:
-            while line := source.readline(LONGEST_LINE + 1):
-                if len(line) > LONGEST_LINE:
-                    raise UndecodableError(
-                        f"{path}: a line of more than {LONGEST_LINE} bytes", reason="too-large"
-                    )
-                if not line.endswith(b"\n"):
-                    return
-                yield line[:-1]
+            missing = zstandard.frame_content_size(raw.read(_LONGEST_FRAME_HEADER))
+            raw.seek(0)
+            for line in _lines(path, _decompressed(raw)):
+                missing -= len(line)
+                whole = line.endswith(b"\n")
+                if whole:
+                    yield line[:-1]
         except zstandard.ZstdError as error:
             raise UndecodableError(f"{path}: {error}", reason="archive") from error
+        if missing > 0 or not whole:
+            raise UndecodableError(f"{path} is cut off", reason="archive")
+
+
+def _lines(path: Path, source: io.BufferedReader) -> Iterator[bytes]:
+    while line := source.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise UndecodableError(
+                f"{path}: a line of more than {LONGEST_LINE} bytes", reason="too-large"
+            )
+        yield line
 
 
 def _by_day(path: Path) -> list[list[Path]]:

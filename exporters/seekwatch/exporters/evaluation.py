@@ -43,6 +43,9 @@ UNKNOWN_REGIME: Final = "unknown"
 
 EVENTS_PER_REQUEST: Final = 1000
 
+_LATEST: Final = 2**64 - 1
+"""OTLP has no later time; a hostile clock must not make an event impossible."""
+
 _TRACE_ID_BYTES: Final = 16
 _SPAN_ID_BYTES: Final = 8
 
@@ -121,7 +124,7 @@ def _axis_event(entry: ScoreEntry, axis: AxisVerdict) -> LogRecord:
 def _event(entry: ScoreEntry, name: str, *, span: str, attributes: dict[str, Value]) -> LogRecord:
     """Build one event; its time is that of closing, so that it is the same on every delivery."""
     card, envelope = entry.scorecard, entry.envelope
-    at = envelope.closed_at * 1_000_000
+    at = min(max(envelope.closed_at, 0) * 1_000_000, _LATEST)
     common: dict[str, Value] = {
         names.EVALUATION_NAME: name,
         EVALUATION_ID: score_id(card.trace, name, card.scorer_revision, envelope.revision),

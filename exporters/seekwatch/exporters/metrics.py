@@ -83,6 +83,7 @@ class MetricsGateway:
         self._agents = AgentCap(agent_cap, lambda: self._table.overflow("agent"))
         self._holdback = Holdback(self._table.apply, clock=clock)
         self._sighted: set[AgentInLane] = set()
+        self._at_work: set[AgentInLane] = set()
         self._releases: dict[str, ReleaseWatch] = {}
         self._last_turn: float | None = None
         self._create_process_series()
@@ -106,6 +107,7 @@ class MetricsGateway:
         with self._lock:
             agent, lane = self._agents.label(scorecard.agent), self._lane(scorecard.lane)
             self._sight(agent, lane)
+            self._at_work.add((agent, lane))
             if envelope.revision > 1:
                 self._run((agent, lane), "seekwatch_corrections_total")
                 return
@@ -123,9 +125,14 @@ class MetricsGateway:
                 self._sight(self._agents.label(agent), self._lane(lane))
 
     def known_agents(self) -> tuple[AgentInLane, ...]:
-        """The (agent, lane) pairs that have series, sorted, to be given to the next start."""
+        """The (agent, lane) pairs that have series, sorted."""
         with self._lock:
             return tuple(sorted(self._sighted))
+
+    def agents_at_work(self) -> frozenset[AgentInLane]:
+        """The (agent, lane) pairs that had a run since the start."""
+        with self._lock:
+            return frozenset(self._at_work)
 
     def _count_run(self, agent: str, lane: str, card: Scorecard) -> None:
         group = (agent, lane)

@@ -6,11 +6,12 @@ after delivery needs the answer itself: delivered, try later, or never.
 
 import gzip
 import logging
+import re
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final, Protocol, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import httpx
 from google.protobuf.message import DecodeError
@@ -33,6 +34,7 @@ _DATA_STATUSES: Final = frozenset({400, 413, 415, 422})
 """What a backend answers when the *data* is at fault. Every other failure (a wrong token, a wrong
 path, a proxy's page) is mended outside, so it is waited for and nothing is lost to it."""
 
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
 _SECURE_SCHEMES: Final = frozenset({"https", "grpcs"})
 
 
@@ -68,9 +70,13 @@ def logs_transport(
         certificate: PEM file of the authority to trust instead of the system's.
 
     Raises:
-        ConfigurationError: another scheme, or no host.
+        ConfigurationError: another scheme, no host or port that could be, a header that cannot be
+            sent, or a certificate that is no file.
     """
-    parts = urlsplit(endpoint)
+    parts = _parts(endpoint)
+    _check_headers(headers or {})
+    if certificate is not None and not certificate.is_file():
+        raise ConfigurationError("evaluation.certificate", str(certificate), "name a PEM file")
     if parts.scheme not in ("http", "https", "grpc", "grpcs") or not parts.hostname:
         raise ConfigurationError(
             "evaluation.endpoint", endpoint, "write http(s)://host:4318 or grpc(s)://host:4317"
@@ -88,6 +94,24 @@ def logs_transport(
         timeout=timeout,
         certificate=certificate,
     )
+
+
+def _parts(endpoint: str) -> SplitResult:
+    try:
+        parts = urlsplit(endpoint)
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigurationError("evaluation.endpoint", endpoint, str(error)) from error
+    return parts
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        if not (_HEADER_NAME.fullmatch(name) and value.isascii() and value.isprintable()):
+            # The value is a secret more often than not.
+            raise ConfigurationError(
+                f"evaluation.headers.{name}", "…", "write printable ASCII; no space in the name"
+            )
 
 
 class HttpLogs:
