@@ -144,6 +144,18 @@ def test_many_scorecards_are_sent_in_bounded_requests(http: HttpLogSink) -> None
     assert sizes == [EVENTS_PER_REQUEST, 250]
 
 
+def test_long_explanations_are_divided_over_requests_that_a_server_takes(
+    backend: LogSink,
+) -> None:
+    long = "evidence " * 20_000
+    cards = [scorecard(number, outcome_evidence=long) for number in range(40)]
+    values = pack_scores(score_entry(number, card=card) for number, card in enumerate(cards))
+    sink = exporting(backend)
+    sink.deliver([stored(Output.SCORES, value) for value in values])
+    sink.close()
+    assert len(backend.records) == 5 * len(cards)
+
+
 def test_headers_are_sent(backend: LogSink) -> None:
     sink = exporting(backend, **{"X-Api-Key": "secret"})
     sink.deliver([scores(1)])

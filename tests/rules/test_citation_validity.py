@@ -34,6 +34,19 @@ def fast(share: str, n: int, agent: str = "shop") -> Firing:
     )
 
 
+def slow_ticket(day: str, day_n: int, trend: str, trend_n: int) -> Firing:
+    return dataclasses.replace(
+        fast("", 0),
+        severity="ticket",
+        summary="shop cites sources that do not hold, more often than its objective allows",
+        description=(
+            f"Of the scored runs of shop, {day} in the last 1d (n = {day_n}, the line is 20%) and "
+            f"{trend} in the last 3d (n = {trend_n}, the line is 10%) had citations that do not "
+            "hold. Objective: 90% valid citations."
+        ),
+    )
+
+
 BAD = traffic(good=[(4, 120)], bad=[(6, 120)])
 
 CASES = [
@@ -195,6 +208,24 @@ CASES = [
             evaluations("shop", AXIS, "bad", instance="b"): f"{counter((3, 60))} stale",
         },
         expect={"60m": [fast("60%", 600)], "119m": [fast("60%", 308)]},
+    ),
+    Case(
+        sentence="it stays firing when the worker is replaced in the middle of the incident",
+        alert=FAST,
+        series={
+            evaluations("shop", AXIS, "good", instance="a"): f"{counter((4, 60))} stale",
+            evaluations("shop", AXIS, "bad", instance="a"): f"{counter((6, 60))} stale",
+            evaluations("shop", AXIS, "good", instance="b"): f"_x61 {counter((4, 60))}",
+            evaluations("shop", AXIS, "bad", instance="b"): f"_x61 {counter((6, 60))}",
+        },
+        expect={"60m": [fast("60%", 600)], "62m": [fast("60%", 595)], "119m": [fast("60%", 595)]},
+    ),
+    Case(
+        sentence="an agent with three runs an hour gets a ticket for a complete failure",
+        alert="CitationValidityBurnTicket",
+        series=traffic(good=[(0.2, 1080), (0, 270)], bad=[(0, 1080), (0.2, 270)]),
+        expect={"78h": [], "90h": [slow_ticket("75%", 72, "25%", 216)]},
+        interval="4m",
     ),
     Case(
         sentence="unscorable runs are in neither part of the share",

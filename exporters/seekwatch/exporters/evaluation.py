@@ -42,6 +42,8 @@ UNKNOWN_REGIME: Final = "unknown"
 """The regime of a run whose question is not known: the freshness event always names one."""
 
 EVENTS_PER_REQUEST: Final = 1000
+REQUEST_BYTES: Final = 1024 * 1024
+"""A quarter of what gRPC servers take by default; above it they answer as if to try again later."""
 
 _LATEST: Final = 2**64 - 1
 """OTLP has no later time; a hostile clock must not make an event impossible."""
@@ -73,8 +75,8 @@ class EvaluationSink:
             PermanentError: it will never take this, or a record holds no scores.
         """
         events = [event for entry in _entries(records) for event in evaluation_events(entry)]
-        for start in range(0, len(events), EVENTS_PER_REQUEST):
-            self._transport.send(evaluation_request(events[start : start + EVENTS_PER_REQUEST]))
+        for group in _groups(events):
+            self._transport.send(evaluation_request(group))
 
     def close(self) -> None:
         """Close the transport; calling it again does nothing."""
@@ -143,6 +145,21 @@ def _event(entry: ScoreEntry, name: str, *, span: str, attributes: dict[str, Val
         span_id=_id_bytes(span, _SPAN_ID_BYTES),
         attributes=[_pair(key, value) for key, value in (common | attributes).items()],
     )
+
+
+def _groups(events: Iterable[LogRecord]) -> Iterator[list[LogRecord]]:
+    """Divide events into requests, in order; one that is too large by itself is a request."""
+    group: list[LogRecord] = []
+    size = 0
+    for event in events:
+        more = event.ByteSize()
+        if group and (len(group) == EVENTS_PER_REQUEST or size + more > REQUEST_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(event)
+        size += more
+    if group:
+        yield group
 
 
 def _entries(records: Iterable[StoredOutput]) -> Iterator[ScoreEntry]:
