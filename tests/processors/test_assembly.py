@@ -357,6 +357,20 @@ def test_an_undecodable_record_is_a_dead_letter_once_and_costs_nothing_else() ->
     assert {cut.trace for cut in run.published} == {trace_id(1), trace_id(2)}
 
 
+def test_a_replay_that_is_cut_short_itself_does_not_bury_a_record_again() -> None:
+    garbage = LogRecord(
+        signal=Signal.TRACES, partition=0, offset=3, timestamp=START, key=None, value=b"\xff\xff"
+    )
+    records = [*(span_record(n, 0, n + 1, (2, False)) for n in range(3)), garbage]
+    run = Run(records)
+    for count in (4, 2, 4):
+        run.start()
+        run.read(count, at_end=True)
+        run.read(0, 5.0, at_end=True)
+        run.commit()
+    assert run.dead_letters == 1
+
+
 def test_one_bad_span_does_not_take_its_neighbours_along() -> None:
     good = traces_request([span("good", trace=trace_id(1), span=f"{1:016x}")])
     bad = traces_request([ProtoSpan(name="without ids")])

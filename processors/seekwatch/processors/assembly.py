@@ -162,7 +162,7 @@ class PartitionAssembler:
             scores_offset=min(
                 scores_offset, scores_end, scores_end if told_from is None else told_from
             ),
-            read_offsets=applied,
+            read_offsets=self._decoder.reported_until(applied),
         )
 
     def now(self, monotonic: float) -> int:

@@ -74,6 +74,16 @@ class RecordDecoder:
         """Tell whether an earlier run has published this record's by-products."""
         return record.offset < self._reported_before.get(record.signal, 0)
 
+    def reported_until(self, applied: Mapping[Signal, int]) -> dict[Signal, int]:
+        """Return up to where by-products are published once those of `applied` are.
+
+        A replay that has not caught up with the earlier run takes nothing back.
+        """
+        return {
+            signal: max(offset, self._reported_before.get(signal, 0))
+            for signal, offset in applied.items()
+        }
+
     def take_dead_letters(self) -> tuple[DeadLetter, ...]:
         """Return and forget the dead letters so far."""
         taken, self._dead_letters = self._dead_letters, []
