@@ -374,13 +374,15 @@ class LogContract:
         found = start().until_records(80).records
         assert sorted(values(found)) == sorted(item.value for item in wanted)
 
+    @pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.nightly)])
     def test_a_worker_killed_again_and_again_publishes_each_record_once(
         self,
         world: LogWorld,
         outputs: Callable[..., OutputReader],
         tmp_path: Path,
+        kills: int,
     ) -> None:
-        total = 600
+        total = 100 * kills
         chance = random.Random(7)
         said = tmp_path / "worker.log"
         for begin in range(0, total, 100):

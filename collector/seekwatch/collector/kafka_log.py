@@ -52,6 +52,8 @@ _END_SECONDS: Final = 1.0
 """How old the log's end may be for `at_end`. The log's clock is held 2 s back, which covers it."""
 
 _CLOSE_MS: Final = 10_000
+_STUCK_SECONDS: Final = 30.0
+"""Beyond the time that a join may take, after which a consumer counts as stuck in it."""
 
 
 class KafkaTraceLog:
@@ -192,7 +194,7 @@ class KafkaTraceLog:
             self._stable_at = now
             return
         # A join may take as long as another member takes between two polls.
-        patience = self._consumer.config["max_poll_interval_ms"] / 1000 + 30
+        patience = self._consumer.config["max_poll_interval_ms"] / 1000 + _STUCK_SECONDS
         if now - self._stable_at < patience:
             return
         _LOG.warning("not in the group for %.0f s: joining anew", patience)

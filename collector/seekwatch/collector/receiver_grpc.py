@@ -1,8 +1,9 @@
 """OTLP over gRPC.
 
 Messages are taken as raw bytes: the generated classes would decode every span only for it to be
-encoded again. gRPC's own decompression is switched off, because ours has a cap on the result and
-reads zstd too.
+encoded again. gRPC's own decompression is switched off, because ours has a cap on the result. The
+library itself refuses a call whose `grpc-encoding` it does not know, zstd among them; over HTTP
+zstd is read.
 """
 
 from collections.abc import Callable
