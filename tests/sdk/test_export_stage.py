@@ -20,6 +20,8 @@ from seekwatch.core.redaction import Redactor
 from seekwatch.sdk import AgentRun, agent_run, flush, instrument, tool
 from seekwatch.sdk._batching import EndedSpan
 from seekwatch.sdk._export_stage import ExportStage, encoded_size
+from seekwatch.sdk._guard import failures, reset_failures
+from seekwatch.sdk._instrument import statistics
 from tests.services.otlp_sink import HttpSink
 from tests.services.web import Answer, LocalWeb
 
@@ -251,8 +253,6 @@ def test_any_other_oversized_span_is_cut_until_it_fits() -> None:
 
 
 def test_one_span_that_cannot_be_prepared_does_not_take_its_neighbours_along() -> None:
-    from seekwatch.sdk._guard import reset_failures
-
     def explode(text: str) -> str:
         if text == "poison":
             raise RuntimeError("the user's callable failed")
@@ -262,6 +262,7 @@ def test_one_span_that_cannot_be_prepared_does_not_take_its_neighbours_along() -
     stage = ExportStage(exporter, Redactor(function=explode))
     stage.export(ended({"a": "fine"}, {"a": "poison"}, {"a": "fine too"}))
     assert [span.name for span in exporter.requests[0]] == ["span 0", "span 2"]
+    assert stage.failed_spans == 1
     reset_failures()
 
 
@@ -299,3 +300,60 @@ def test_status_messages_and_names_are_masked() -> None:
     (sent,) = exporter.requests[0]
     assert sent.name == "name ****"
     assert sent.status.description == "message ****"
+
+
+@pytest.mark.parametrize("redact", [lambda _: 1 / 0, lambda _: None], ids=["raises", "no text"])
+def test_a_redaction_that_fails_lets_nothing_out_and_ends_every_span(
+    web: LocalWeb, sink: HttpSink, redact: Any
+) -> None:
+    memory = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    instrument("strict", endpoint=sink.url, redact=redact, tracer_provider=provider)
+    httpx.get(f"{web.url}/page?q=canary")
+    assert flush()
+    assert sink.spans == []
+    ours = [span for span in memory.get_finished_spans() if span.name == "execute_tool fetch"]
+    assert len(ours) == 1
+    assert statistics()["spans_refused"] == 2
+    assert set(failures()) >= {"preparing a span for export"}
+    reset_failures()
+
+
+def test_what_the_wire_has_no_form_for_is_replaced_and_logs_nothing(
+    sink: HttpSink, caplog: pytest.LogCaptureFixture
+) -> None:
+    instrument("odd", endpoint=sink.url)
+    half = "half \ud83d of it"
+    with agent_run(half) as run:
+        run.answer(half, [{"url": "https://a.example/", "quote": half}])
+        span = trace.get_current_span()
+        span.add_event(half, {"note": half, "count": 2**70})
+        span.set_attributes({"list": [half], "big": 2**70, "least": -(2**63) + 1})
+        span.set_status(Status(StatusCode.ERROR, half))
+        span.update_name(half)
+    answer = {
+        "model": "m",
+        "choices": [{"message": {"role": "assistant", "content": half}}],
+        "usage": {"prompt_tokens": 10**30, "completion_tokens": 3},
+    }
+    transport = httpx.MockTransport(
+        lambda _: httpx.Response(
+            200, content=json.dumps(answer), headers={"content-type": "application/json"}
+        )
+    )
+    with httpx.Client(transport=transport) as client:
+        client.post("http://m.example/v1/chat/completions", json={"model": "m", "messages": []})
+    assert flush()
+    whole = "half ? of it"
+    agent = sink.one("AGENT")
+    assert (agent.name, agent.message) == (whole, whole)
+    assert agent.attributes["input.value"] == agent.attributes["seekwatch.run.answer"] == whole
+    assert agent.attributes["list"] == [whole]
+    assert agent.attributes["big"] == str(2**70)
+    assert agent.attributes["least"] == -(2**63) + 1
+    assert agent.events == [(whole, {"note": whole, "count": str(2**70)})]
+    model = sink.one("LLM").attributes
+    assert model["gen_ai.usage.output_tokens"] == 3
+    assert whole in model["gen_ai.output.messages"]
+    assert caplog.records == []

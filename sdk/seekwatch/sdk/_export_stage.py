@@ -15,7 +15,7 @@ from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 
 from ._batching import EndedSpan, held_attributes
-from ._guard import guard, logger
+from ._guard import failed, guard, logger
 from ._masking import Masking
 from ._shapes import as_list, is_list, is_mapping
 from ._withholding import Withholder
@@ -45,24 +45,28 @@ class ExportStage:
         self._withholder = withholder
         self._request_bytes = request_bytes
         self.failed_spans = 0
-        """Spans in requests that the collector did not take."""
+        """Spans in requests that the collector did not take, or that could not be prepared."""
 
     def export(self, batch: list[EndedSpan]) -> None:
         """Send a batch in requests of bounded size; a request that fails is not sent again."""
         request: list[ReadableSpan] = []
         size = 0
         for ended in batch:
-            with guard("preparing a span for export"):
+            try:
                 span = self._prepared(ended)
                 weight = encoded_size(span)
                 if weight > self._request_bytes:
                     span = _cut(span, self._request_bytes)
                     weight = encoded_size(span)
-                if request and size + weight > self._request_bytes:
-                    self._send(request, size)
-                    request, size = [], 0
-                request.append(span)
-                size += weight
+            except Exception as error:  # noqa: BLE001 - a redaction of the user's own may fail
+                failed("preparing a span for export", error)
+                self.failed_spans += 1
+                continue
+            if request and size + weight > self._request_bytes:
+                self._send(request, size)
+                request, size = [], 0
+            request.append(span)
+            size += weight
         if request:
             self._send(request, size)
 
@@ -100,9 +104,13 @@ class ExportStage:
         events = tuple(masked.event(event) for event in span.events)
         links = tuple(masked.link(link) for link in span.links)
         status = masked.status(span.status)
-        if self._withholder is not None:
-            values, events, status = self._withholder.withhold(values, events, status)
-        elif not masked.count:
+        withholder = self._withholder
+        if withholder is not None:
+            values = {**withholder.attributes(values), attributes.CONTENT_WITHHELD: True}
+            events = tuple(map(withholder.event, events))
+            links = tuple(map(withholder.link, links))
+            status = withholder.status(status)
+        elif not masked.changed:
             return span
         if masked.count:
             values[attributes.REDACTIONS] = masked.count + _already(span)

@@ -1,4 +1,4 @@
-"""Masks every part of a span by what its key says: URL, query, secret or text.
+"""Masks every part of a span by what its key says, and makes it fit for the wire.
 
 Used twice: by the finisher on what it puts on spans of ours, and by the last stage before the
 wire on everything else.
@@ -26,6 +26,8 @@ _URL_KEYS: Final = frozenset(
     }
 )
 _QUERY_KEYS: Final = frozenset({"url.query", "http.target", "url.path"})
+_WIRE_BITS: Final = 63
+"""An integer of OTLP has 64 bits, one of them for the sign."""
 # Compressed by us after redaction: scanning it would cost most and could only damage it.
 _OPAQUE_KEYS: Final = frozenset({attributes.CONTENT_BODY, attributes.CONTENT_HASH})
 
@@ -43,11 +45,30 @@ class Masking:
         self._clean = clean
         self.count = 0
         """Secrets masked so far."""
+        self.changed = False
+        """Whether anything differs from what was given."""
 
     def _counted(self, before: str, after: str) -> str:
         if before != after:
             self.count += max(1, after.count(MASK) - before.count(MASK))
-        return after
+            self.changed = True
+        return after if after.isascii() else self._encodable(after)
+
+    def _encodable(self, text: str) -> str:
+        """Replace lone surrogates, which JSON can carry and UTF-8, so the wire, can not."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.changed = True
+            return text.encode(errors="replace").decode()
+        return text
+
+    def _number(self, value: float) -> float | str:
+        """Return an integer that the wire has no room for as text."""
+        if isinstance(value, int) and value.bit_length() > _WIRE_BITS:
+            self.changed = True
+            return str(value)
+        return value
 
     def text(self, value: str) -> str:
         """Mask a text."""
@@ -72,29 +93,25 @@ class Masking:
             return {str(name): self._value(str(name), item) for name, item in inner.items()}
         if is_list(value):
             return tuple(self._value(key, item) for item in as_list(value))
-        return value
+        return self._number(value) if type(value) is int else value
 
     def attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Mask the values of attributes, each by its key."""
         return {
             key: value
-            if key in _OPAQUE_KEYS or key in self._clean or type(value) in {int, float, bool}
+            if key in _OPAQUE_KEYS or key in self._clean or type(value) in {float, bool}
             else self._value(key, value)
             for key, value in values.items()
         }
 
     def event(self, event: Event) -> Event:
-        """Mask an event; an unchanged one is returned as it is."""
-        before = self.count
+        """Mask an event."""
         values = self.attributes(event.attributes or {})
-        name = self.text(event.name)
-        return event if self.count == before else Event(name, values, event.timestamp)
+        return Event(self.text(event.name), values, event.timestamp)
 
     def link(self, link: Link) -> Link:
         """Mask a link's attributes."""
-        before = self.count
-        values = self.attributes(link.attributes or {})
-        return link if self.count == before else Link(link.context, values)
+        return Link(link.context, self.attributes(link.attributes or {}))
 
     def status(self, status: Status) -> Status:
         """Mask a status message."""

@@ -4,16 +4,17 @@ It works on names of attributes, in the last stage, so that the content which ot
 instrumentations put on their spans stays in the process as well.
 """
 
+import functools
 import hashlib
 import hmac
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 from opentelemetry.sdk.trace import Event
-from opentelemetry.trace import Status
+from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK
@@ -24,37 +25,14 @@ _CONTENT_KEYS: Final = frozenset(
     {
         attributes.INPUT_VALUE,
         attributes.OUTPUT_VALUE,
-        attributes.QUESTION,
-        attributes.ANSWER,
-        attributes.SEARCH_QUERY,
-        attributes.RETRIEVAL_QUERY_TEXT,
-        attributes.INPUT_MESSAGES,
-        attributes.OUTPUT_MESSAGES,
         attributes.SYSTEM_INSTRUCTIONS,
-        attributes.TOOL_CALL_ARGUMENTS,
-        attributes.TOOL_CALL_RESULT,
-        attributes.CONTENT_BODY,
-        attributes.EVALUATION_EXPLANATION,
-        "exception.message",
         "exception.stacktrace",
-        "gen_ai.prompt",
-        "gen_ai.completion",
         "gen_ai.tool.definitions",
         "llm.invocation_parameters",
         "llm.prompt_template.template",
         "llm.prompt_template.variables",
-        "traceloop.entity.input",
-        "traceloop.entity.output",
-        "http.request.body.text",
-        "http.response.body.text",
-        "http.request.body.content",
-        "http.response.body.content",
-        "langfuse.observation.input",
-        "langfuse.observation.output",
-        "mlflow.spanInputs",
-        "mlflow.spanOutputs",
         "tool.parameters",
-        "query",
+        "all_messages_events",
     }
 )
 _CONTENT_PREFIXES: Final = (
@@ -71,12 +49,47 @@ _CONTENT_PREFIXES: Final = (
     "reranker.",
     "embedding.embeddings.",
 )
-_JSON_CARRIERS: Final = frozenset({attributes.GENAI_RETRIEVAL_DOCUMENTS, attributes.CITATIONS})
-_KEPT_IN_JSON: Final = frozenset(
-    {"id", "url", "published_date", "recency_days", "rank", "score", "provider", "start", "end"}
+_CONTENT_NAME: Final = re.compile(
+    r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))"
+    r"(?i:questions?|answers?|prompts?|completions?|quer(?:y|ies)|contents?|texts?|body|snippets?|"
+    r"titles?|inputs?|outputs?|messages?|msg|arguments|args|results?|explanation|reasoning|summary|"
+    r"quotes?)\Z"
 )
+"""Names for content, as the last word of a key, whoever wrote it: a key that is not known may hold
+a question as well as one that is."""
+_URL_KEYS: Final = frozenset(
+    {
+        "url.query",
+        "url.path",
+        "http.target",
+        f"{attributes.RESPONSE_HEADER}location",
+    }
+)
+"""Keys that hold parts of URLs; whole ones are found by their `://`."""
+_JSON_CARRIERS: Final = {
+    attributes.GENAI_RETRIEVAL_DOCUMENTS: frozenset(
+        {"id", "url", "published_date", "recency_days", "rank", "score"}
+    ),
+    attributes.CITATIONS: frozenset({"url", "start", "end"}),
+    attributes.FETCH_HOPS: frozenset({"url", "status", "location"}),
+}
+"""Attributes that hold a JSON array of objects, and the members that are no content."""
+_URL_MEMBERS: Final = frozenset({"id", "url", "location"})
+_LONGEST_DATE: Final = 64
 _KEPT_SUFFIXES: Final = (".document.id", ".document.score", ".message.role")
+_NAMING_SUFFIXES: Final = (".document.id", attributes.SOURCE_URL)
+"""Keys that hold a URL or an identifier, unless a source has neither."""
 _URL_IN_TEXT: Final = re.compile(r"https?://[^\s\"'<>\\]+")
+_QUERY_PARAMETERS: Final = frozenset(
+    (
+        *("q", "query", "s", "search", "search_query", "searchterm", "keyword", "keywords", "kw"),
+        *("term", "terms", "text", "title", "question", "prompt", "input", "message", "wd"),
+    )
+)
+"""What search forms of the web call their field, beside the names that the search APIs use."""
+_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_SEPARATORS: Final = re.compile(r"([&;])")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.~:-]{0,64}")
 
 
 class Withholder:
@@ -89,24 +102,21 @@ class Withholder:
 
     def __init__(self, salt: str, query_parameters: frozenset[str]) -> None:
         self._salt = salt.encode()
-        self._query_parameters = query_parameters
+        self._query_parameters = query_parameters | _QUERY_PARAMETERS
 
-    def withhold(
-        self, values: Mapping[str, Any], events: Sequence[Event], status: Status
-    ) -> tuple[dict[str, Any], tuple[Event, ...], Status]:
-        """Return the parts of a span without content.
+    def event(self, event: Event) -> Event:
+        """Return an event without content."""
+        return Event(event.name, self.attributes(event.attributes or {}), event.timestamp)
 
-        The status message goes with it, down to the type of the error it begins with.
-        """
-        kept = self.attributes(values)
-        kept[attributes.CONTENT_WITHHELD] = True
-        quiet = tuple(
-            Event(event.name, self.attributes(event.attributes or {}), event.timestamp)
-            for event in events
-        )
-        if status.description:
-            status = Status(status.status_code, _error_type(status.description))
-        return kept, quiet, status
+    def link(self, link: Link) -> Link:
+        """Return a link without content."""
+        return Link(link.context, self.attributes(link.attributes or {}))
+
+    def status(self, status: Status) -> Status:
+        """Return a status whose message is at most the type of the error that it began with."""
+        if not status.description:
+            return status
+        return Status(status.status_code, _error_type(status.description))
 
     def hash(self, text: str) -> str:
         """Return the salted hash that stands for a text."""
@@ -118,8 +128,8 @@ class Withholder:
         kept: dict[str, Any] = {}
         for key, value in values.items():
             if key in _JSON_CARRIERS:
-                kept[key] = self._json_facts(value)
-            elif _is_content(key):
+                kept[key] = self._json_facts(value, _JSON_CARRIERS[key])
+            elif not isinstance(value, bool | int | float) and _is_content(key):
                 text = value if isinstance(value, str) else json.dumps(value, default=str)
                 kept[f"{key}{attributes.WITHHELD_HASH}"] = self.hash(text)
                 kept[f"{key}{attributes.WITHHELD_LENGTH}"] = len(text)
@@ -127,51 +137,87 @@ class Withholder:
                 kept[key] = self._without_queries(key, value)
         return kept
 
-    def _json_facts(self, value: Any) -> str:
+    def _json_facts(self, value: Any, members: frozenset[str]) -> str:
         try:
-            items = json.loads(value)
+            items = as_list(json.loads(value))
         except (TypeError, ValueError):
             return "[]"
         facts = [
-            {k: self._without_queries(k, v) for k, v in item.items() if k in _KEPT_IN_JSON}
-            for item in map(as_mapping, as_list(items))
+            {name: self._fact(name, each) for name, each in item.items() if name in members}
+            for item in map(as_mapping, items)
         ]
         return json.dumps(facts, ensure_ascii=False)
 
+    def _fact(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value if isinstance(value, int | float) else None
+        if name in _URL_MEMBERS and (name == "location" or "://" in value):
+            return self._url(value)
+        # A title where a URL was asked for, a sentence where a date was.
+        return (
+            value
+            if name == "published_date" and len(value) <= _LONGEST_DATE
+            else self._stand_in(value)
+        )
+
+    def _stand_in(self, text: str) -> str:
+        return text if _HASH.fullmatch(text) else self.hash(text)
+
     def _without_queries(self, key: str, value: Any) -> Any:
         if isinstance(value, str):
+            if key == "url.query":
+                return self._query(value)
             if "://" in value:
                 return _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
-            if key in {"url.query", "http.target"} and "=" in value:
-                head, separator, query = value.rpartition("?")
-                return head + separator + self._query(query)
-            return value
+            if key.endswith(_NAMING_SUFFIXES) and not _IDENTIFIER.fullmatch(value):
+                return self._stand_in(value)
+            return self._url(value) if key in _URL_KEYS else value
         if is_list(value):
             return tuple(self._without_queries(key, item) for item in as_list(value))
         return value
 
     def _url(self, url: str) -> str:
+        """Return a URL without what may be words of a question or a page in it."""
         try:
             parts = urlsplit(url)
         except ValueError:
-            return url
-        return urlunsplit(parts._replace(query=self._query(parts.query))) if parts.query else url
-
-    def _query(self, query: str) -> str:
-        return "&".join(
-            f"{part.partition('=')[0]}={MASK}"
-            if part.partition("=")[0] in self._query_parameters
-            else part
-            for part in query.split("&")
+            return MASK
+        return urlunsplit(
+            parts._replace(path=_path(parts.path), query=self._query(parts.query), fragment="")
         )
 
+    def _query(self, query: str) -> str:
+        parts = _SEPARATORS.split(query)
+        return "".join(part if part in {"&", ";"} else self._parameter(part) for part in parts)
 
+    def _parameter(self, parameter: str) -> str:
+        name, separator, value = parameter.partition("=")
+        named = unquote_plus(name).lower() in self._query_parameters
+        if separator and not named and _IDENTIFIER.fullmatch(unquote_plus(value)):
+            return parameter
+        if not separator and _IDENTIFIER.fullmatch(unquote_plus(name)):
+            return parameter
+        return f"{name}={MASK}" if separator else MASK
+
+
+def _path(path: str) -> str:
+    """Mask the segments of a path that are several words: some searches have the query there."""
+    if "%" not in path and "+" not in path:
+        return path
+    return "/".join(
+        MASK if " " in unquote_plus(segment).strip() else segment for segment in path.split("/")
+    )
+
+
+@functools.lru_cache(maxsize=4096)
 def _is_content(key: str) -> bool:
     if key in _CONTENT_KEYS:
         return True
-    if key.endswith((attributes.WITHHELD_HASH, attributes.WITHHELD_LENGTH)):
+    if key in _URL_KEYS or key.endswith((attributes.WITHHELD_HASH, attributes.WITHHELD_LENGTH)):
         return False
-    return key.startswith(_CONTENT_PREFIXES) and not key.endswith(_KEPT_SUFFIXES)
+    if key.startswith(_CONTENT_PREFIXES):
+        return not key.endswith(_KEPT_SUFFIXES)
+    return _CONTENT_NAME.search(key) is not None
 
 
 def _error_type(description: str) -> str:
