@@ -157,3 +157,19 @@ def test_limits_come_from_otel_variables(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "100")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "many")
     assert Limits.from_environment() == Limits(0.25, 100, 100)
+
+
+def test_where_no_thread_can_start_shutdown_exports_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        # What Python 3.12 does when the interpreter is shutting down.
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    gate = Gate()
+    processor = BatchingProcessor(gate, Limits())
+    provider = tracer_for(processor)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        end_spans(provider, 600)
+        processor.shutdown()
+    assert gate.names == [str(number) for number in range(600)]
+    assert (gate.closed, processor.dropped) == (1, 0)

@@ -104,6 +104,37 @@ def test_a_process_with_a_black_holed_collector_ends_in_time() -> None:
     assert took < 15, f"{took:.1f} s"
 
 
+def test_forked_children_do_not_share_the_parents_connection_to_the_collector() -> None:
+    from tests.services.otlp_sink import HttpSink
+
+    with HttpSink() as sink:
+        run(
+            f"""
+            import os, warnings
+            warnings.simplefilter("ignore")
+            from seekwatch.sdk import agent_run, flush, instrument
+            instrument("forking", endpoint={sink.url!r})
+            def once(name):
+                with agent_run(name):
+                    pass
+                assert flush(20)
+            once("opens the connection")
+            children = []
+            for number in range(3):
+                child = os.fork()
+                if child == 0:
+                    for turn in range(10):
+                        once(f"child {{number}}.{{turn}}")
+                    os._exit(0)
+                children.append(child)
+            for turn in range(10):
+                once(f"parent {{turn}}")
+            assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+            """
+        )
+        assert len({span.attributes["input.value"] for span in sink.of_kind("AGENT")}) == 41
+
+
 def test_a_forked_child_has_spans_of_its_own() -> None:
     from tests.services.otlp_sink import HttpSink
     from tests.services.web import LocalWeb

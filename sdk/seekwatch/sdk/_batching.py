@@ -129,8 +129,13 @@ class BatchingProcessor(SpanProcessor):
         """Spans in requests that the collector did not take."""
         return self._stage.failed_spans
 
-    def reset_after_fork(self) -> None:
-        """Begin anew in a forked child: the queue and the thread belong to the parent."""
+    def reset_after_fork(self, stage: Stage) -> None:
+        """Begin anew in a forked child: queue, thread and connections belong to the parent.
+
+        Args:
+            stage: one with connections of its own.
+        """
+        self._stage = stage
         self._reset()
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
@@ -170,10 +175,13 @@ class BatchingProcessor(SpanProcessor):
             self._thread = None
 
     def _run(self) -> None:
+        while self._wait_for_work():
+            self._export_suppressed()
+
+    def _export_suppressed(self) -> None:
         token = attach(set_value("suppress_instrumentation", True, _suppressed()))
         try:
-            while self._wait_for_work():
-                self._export_next()
+            self._export_next()
         finally:
             detach(token)
 
@@ -239,6 +247,9 @@ class BatchingProcessor(SpanProcessor):
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(max(0.0, deadline - time.monotonic()))
+        # Where no thread could be started (the interpreter takes none at its end), we are it.
+        while thread is None and self._queue and time.monotonic() < deadline:
+            self._export_suppressed()
         with guard("closing the exporter"):
             self._stage.shutdown()
         with self._changed:

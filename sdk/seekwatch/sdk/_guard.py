@@ -17,7 +17,8 @@ _R = TypeVar("_R")
 
 logger = logging.getLogger("seekwatch.sdk")
 
-_lock = threading.Lock()
+# Reentrant: the collector of garbage may end a span of ours, and that fail, at any point.
+_lock = threading.RLock()
 _failures: Counter[str] = Counter()
 
 
@@ -46,6 +47,12 @@ def reset_failures() -> None:
     """Forget the counts, so that the next failure of each kind is logged again."""
     with _lock:
         _failures.clear()
+
+
+def reset_after_fork() -> None:
+    """Take a new lock in a forked child: a thread that is not there may hold the old one."""
+    global _lock
+    _lock = threading.RLock()
 
 
 @contextmanager

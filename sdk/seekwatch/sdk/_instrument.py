@@ -14,7 +14,7 @@ from opentelemetry.trace import TracerProvider
 
 from seekwatch.core import attributes
 
-from . import _entrypoint, _exporters, _httpx_patch, _providers, _stock_httpx
+from . import _entrypoint, _exporters, _guard, _httpx_patch, _providers, _stock_httpx
 from ._batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
 from ._config import Config, Redact, build_config
 from ._export_stage import ExportStage
@@ -166,18 +166,25 @@ def _excluded_urls() -> Callable[[str], bool] | None:
 
 def _add_processors(installation: _Installation, traces: _providers.Joined) -> None:
     runtime = installation.runtime
-    config = runtime.config
     if traces.ours:
         installation.undo.append(lambda _: _providers.forget_tracer_provider(traces.provider))
-    for exporter in _exporters.span_exporters(config.endpoint):
+    for stage in _stages(runtime):
         processor = BatchingProcessor(
-            ExportStage(exporter, config.redactor, runtime.withholder),
+            stage,
             Limits.from_environment(),
             before_flush=runtime.finisher.drain,
         )
         traces.provider.add_span_processor(processor)
         runtime.processors.append(processor)
         installation.undo.append(functools.partial(_end_processor, traces.provider, processor))
+
+
+def _stages(runtime: Runtime) -> list[ExportStage]:
+    config = runtime.config
+    return [
+        ExportStage(exporter, config.redactor, runtime.withholder)
+        for exporter in _exporters.span_exporters(config.endpoint)
+    ]
 
 
 def _end_processor(provider: Any, processor: BatchingProcessor, left: float) -> None:
@@ -229,12 +236,15 @@ def _at_exit() -> None:
 def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
+    _guard.reset_after_fork()
     if _installed is None:
         return
     with guard("restarting after fork"):
-        _installed.runtime.finisher.reset_after_fork()
-        for processor in _installed.runtime.processors:
-            processor.reset_after_fork()
+        runtime = _installed.runtime
+        runtime.finisher.reset_after_fork()
+        runtime.attempts.reset_after_fork()
+        for processor, stage in zip(runtime.processors, _stages(runtime), strict=True):
+            processor.reset_after_fork(stage)
 
 
 def uninstrument() -> None:

@@ -33,6 +33,10 @@ class Attempts:
         self._counts: OrderedDict[int, int] = OrderedDict()
         self._lock = threading.Lock()
 
+    def reset_after_fork(self) -> None:
+        """Take a new lock in a forked child: a thread that is not there may hold the old one."""
+        self._lock = threading.Lock()
+
     def next(self, trace_id: int, method: str, url: str) -> int:
         """Return the ordinal of this attempt, from 1."""
         # The hash alone is kept: URLs are long, and a collision costs one wrong ordinal.
@@ -111,7 +115,7 @@ class Runtime:
     def principal(self, name: str) -> str:
         """Return the salted hash that stands for a user."""
         key = salt(self.config.agent).encode()[:64]
-        digest = hashlib.blake2b(name.encode(), key=key, digest_size=16)
+        digest = hashlib.blake2b(name.encode(errors="surrogatepass"), key=key, digest_size=16)
         return digest.hexdigest()
 
 
