@@ -1,7 +1,10 @@
 """Each test starts from an uninstrumented process and leaves one behind."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import certifi
 import pytest
 
 from seekwatch.sdk import uninstrument
@@ -12,10 +15,18 @@ from tests.services.web import LocalWeb
 _FOREIGN = ("OTEL_", "SEEKWATCH_")
 
 
-@pytest.fixture(autouse=True)
-def clean_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    import os
+@pytest.fixture(scope="session")
+def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list of one authority: httpx reads it for every client, and the usual one is long."""
+    end = "-----END CERTIFICATE-----"
+    path = tmp_path_factory.mktemp("certificates") / "one.pem"
+    path.write_text(certifi.contents().partition(end)[0] + end)
+    return path
 
+
+@pytest.fixture(autouse=True)
+def clean_process(monkeypatch: pytest.MonkeyPatch, one_certificate: Path) -> Iterator[None]:
+    monkeypatch.setenv("SSL_CERT_FILE", str(one_certificate))
     for name in list(os.environ):
         if name.startswith(_FOREIGN):
             monkeypatch.delenv(name)

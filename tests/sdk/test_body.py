@@ -1,10 +1,12 @@
 import base64
 import gzip
 import hashlib
+import tracemalloc
 import zlib
 
 import httpx
 import pytest
+import zstandard
 
 from seekwatch.core.redaction import Redactor
 from seekwatch.sdk._body import HOLD_BYTES, Body, Capture, body_attributes, decode, is_text
@@ -89,3 +91,23 @@ def test_an_unknown_charset_is_read_as_utf_8() -> None:
     body = Body("é".encode(), whole=True, wire_bytes=2)
     found = body_attributes(body, "text/html; charset=klingon", Redactor(), cap=100)
     assert carried(found) == "é"
+
+
+@pytest.mark.parametrize(
+    "charset",
+    ["utf-7", "zlib", "hex", "rot13", "undefined", "idna", "punycode", "utf-16", "mbcs", "x" * 300],
+)
+def test_no_charset_that_a_server_claims_is_fatal(charset: str) -> None:
+    body = Body(b"hello +2AA- \\q \xff", whole=True, wire_bytes=14)
+    found = body_attributes(body, f"text/html; charset={charset}", Redactor(), cap=1000)
+    assert carried(found)
+
+
+def test_a_bomb_in_any_encoding_of_httpx_is_not_unpacked() -> None:
+    packed = zstandard.compress(b"a" * 50_000_000)
+    tracemalloc.start()
+    body = decode(captured(packed), httpx.Headers({"content-encoding": "zstd"}))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert body == Body(b"a" * HOLD_BYTES, whole=False, wire_bytes=len(packed))
+    assert peak < 20_000_000

@@ -32,7 +32,10 @@ def test_the_forms_that_search_apis_write_are_read(text: str, moment: datetime) 
     assert parse_published(text, NOW) == moment
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-13-45", "in 3 days", "9" * 100, "1234567890"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2026-13-45", "in 3 days", "9" * 100, "1234567890", "0001-01-01T00:00:00+05:00"],
+)
 def test_anything_else_is_no_date(text: str) -> None:
     assert parse_published(text, NOW) is None
 

@@ -19,7 +19,7 @@ POINTS = [
     "_http_call.Exchange",
     "_http_call.HttpCall._submit",
     "_http_call.tee",
-    "_http_call.finish_call",
+    "_http_spans.finish_call",
     "_http_call.detach",
     "_exchanges.Exchange.ended",
     "_exchanges.Wire.ended",

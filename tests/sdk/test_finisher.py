@@ -1,24 +1,43 @@
 import threading
 import time
 
-from seekwatch.sdk._finisher import Finisher, Job
+from seekwatch.sdk._finisher import FAILED, QUEUE_FULL, Finisher
 from seekwatch.sdk._guard import failures, reset_failures
 
 
 class Log:
     def __init__(self) -> None:
         self.finished: list[str] = []
-        self.abandoned: list[str] = []
+        self.abandoned: list[tuple[str, str]] = []
         self.threads: set[str] = set()
 
-    def job(self, name: str, size: int = 0, wait: threading.Event | None = None) -> Job:
-        def finish() -> None:
-            if wait is not None:
-                wait.wait()
-            self.threads.add(threading.current_thread().name)
-            self.finished.append(name)
+    def job(self, name: str, size: int = 0, wait: threading.Event | None = None) -> "Noting":
+        return Noting(self, name, size, wait)
 
-        return Job(finish, lambda: self.abandoned.append(name), size)
+    def names_abandoned(self) -> list[str]:
+        return [name for name, _ in self.abandoned]
+
+
+class Noting:
+    def __init__(self, log: Log, name: str, size: int, wait: threading.Event | None) -> None:
+        self._log = log
+        self._name = name
+        self._wait = wait
+        self.size = size
+
+    def finish(self) -> None:
+        if self._wait is not None:
+            self._wait.wait()
+        self._log.threads.add(threading.current_thread().name)
+        self._log.finished.append(self._name)
+
+    def abandon(self, reason: str) -> None:
+        self._log.abandoned.append((self._name, reason))
+
+
+class Failing(Noting):
+    def finish(self) -> None:
+        raise RuntimeError("ours")
 
 
 def test_jobs_are_finished_in_order_on_a_thread_of_ours() -> None:
@@ -36,7 +55,7 @@ def test_what_does_not_fit_is_abandoned_at_once_and_counted() -> None:
     for number in range(5):
         finisher.submit(log.job(str(number), wait=gate))
     # One job may have left the queue for the thread already.
-    assert log.abandoned in (["2", "3", "4"], ["3", "4"])
+    assert log.names_abandoned() in (["2", "3", "4"], ["3", "4"])
     assert finisher.dropped == len(log.abandoned)
     gate.set()
     assert finisher.drain(5)
@@ -48,7 +67,7 @@ def test_the_queue_is_bounded_in_bytes() -> None:
     log, finisher, gate = Log(), Finisher(max_bytes=100), threading.Event()
     finisher.submit(log.job("fits", 80, gate))
     finisher.submit(log.job("does not", 30, gate))
-    assert log.abandoned == ["does not"]
+    assert log.abandoned == [("does not", QUEUE_FULL)]
     gate.set()
     assert finisher.drain(5)
     finisher.submit(log.job("fits again", 80))
@@ -70,14 +89,10 @@ def test_drain_gives_up_at_its_deadline() -> None:
 
 def test_a_job_that_fails_is_abandoned_and_the_thread_goes_on() -> None:
     log, finisher = Log(), Finisher()
-
-    def fail() -> None:
-        raise RuntimeError("ours")
-
-    finisher.submit(Job(fail, lambda: log.abandoned.append("failed"), 0))
+    finisher.submit(Failing(log, "failed", 0, None))
     finisher.submit(log.job("next"))
     assert finisher.drain(5)
-    assert (log.abandoned, log.finished) == (["failed"], ["next"])
+    assert (log.abandoned, log.finished) == ([("failed", FAILED)], ["next"])
     assert failures() == {"finishing a span": 1}
     reset_failures()
     finisher.close(1)
@@ -87,4 +102,20 @@ def test_after_close_jobs_are_abandoned() -> None:
     log, finisher = Log(), Finisher()
     assert finisher.close(1)
     finisher.submit(log.job("late"))
-    assert log.abandoned == ["late"]
+    assert log.abandoned == [("late", QUEUE_FULL)]
+
+
+def test_drain_waits_for_what_was_there_and_not_for_what_comes_after() -> None:
+    log, finisher, later = Log(), Finisher(), threading.Event()
+
+    class Breeding(Noting):
+        def finish(self) -> None:
+            super().finish()
+            # As under steady load: the queue is never empty.
+            finisher.submit(log.job("later", wait=later))
+
+    finisher.submit(Breeding(log, "first", 0, None))
+    assert finisher.drain(5)
+    assert log.finished == ["first"]
+    later.set()
+    finisher.close(5)

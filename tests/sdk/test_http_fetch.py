@@ -5,13 +5,14 @@ import hashlib
 import json
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from seekwatch.sdk import agent_run, flush, instrument
+from seekwatch.sdk._tee import SyncTee
 from tests.services.otlp_sink import HttpSink, SunkSpan
 from tests.services.web import BIG_PAGE_BYTES, PAGE, LocalWeb
 
@@ -550,3 +551,67 @@ def test_a_caches_revalidation_is_an_attempt_of_its_own(web: LocalWeb, sink: Htt
     assert asked.attributes["seekwatch.fetch.adapter"] == "fetch"
     assert answered.attributes["http.response.status_code"] == 200
     assert answered.attributes["seekwatch.fetch.adapter"] == "cache"
+
+
+def test_a_hook_that_closes_the_response_leaves_a_span_without_a_body(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    with httpx.Client(event_hooks={"response": [lambda response: response.close()]}) as client:
+        request = client.build_request("GET", f"{web.url}/stream")
+        client.send(request, stream=True).close()
+    assert the_fetch(sink).attributes["seekwatch.content.omitted_reason"] == "closed-early"
+
+
+def test_a_hook_that_raises_ends_the_span_with_its_error(web: LocalWeb, sink: HttpSink) -> None:
+    def refuse(response: httpx.Response) -> None:
+        raise PermissionError("not this page")
+
+    with (
+        httpx.Client(event_hooks={"response": [refuse]}) as client,
+        pytest.raises(PermissionError),
+    ):
+        client.get(f"{web.url}/page")
+    assert the_fetch(sink).attributes["error.type"] == "PermissionError"
+
+
+def test_a_task_cancelled_in_the_middle_of_a_body_is_an_error(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    async def fetch() -> None:
+        async with (
+            httpx.AsyncClient(base_url=web.url) as client,
+            client.stream("GET", "/stream") as response,
+        ):
+            reading = asyncio.ensure_future(response.aread())
+            await asyncio.sleep(0)
+            reading.cancel()
+            await reading
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(fetch())
+    assert the_fetch(sink).attributes["error.type"] == "CancelledError"
+
+
+def test_a_response_that_is_kept_does_not_keep_a_second_copy_of_its_body(
+    client: httpx.Client, sink: HttpSink
+) -> None:
+    with client.stream("GET", "/stream") as response:
+        for _ in response.iter_raw():
+            pass
+    the_fetch(sink)
+    assert isinstance(response.stream, SyncTee)
+    assert response.stream._capture.held == 0
+
+
+def test_a_login_inside_an_auth_flow_is_a_hop_of_the_call(web: LocalWeb, sink: HttpSink) -> None:
+    class Login(httpx.Auth):
+        def auth_flow(
+            self, request: httpx.Request
+        ) -> Generator[httpx.Request, httpx.Response, None]:
+            yield httpx.Request("POST", f"{web.url}/page?step=login")
+            yield request
+
+    with httpx.Client(auth=Login()) as client:
+        client.get(f"{web.url}/page")
+    hops = json.loads(the_fetch(sink).attributes["seekwatch.fetch.hops"])
+    assert hops == [{"url": f"{web.url}/page?step=login", "status": 200}]

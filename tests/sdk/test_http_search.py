@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument
 from seekwatch.sdk._search_apis import BUILT_IN
@@ -253,3 +254,37 @@ def test_the_sdk_sets_the_same_query_that_was_sent_even_with_odd_characters(
     httpx.get(f"{web.url}/search/none", params={"q": query})
     retriever, _ = spans(sink)
     assert retriever.attributes["search.query"] == query
+
+
+def test_numbers_that_no_float_holds_leave_the_rest_of_the_result(sink: HttpSink) -> None:
+    instrument("searcher", endpoint=sink.url)
+    results = [{"url": "https://a.example/", "score": 10**400, "publishedDate": "now"}]
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={"results": results}))
+    with httpx.Client(transport=transport) as client:
+        client.post("https://api.tavily.com/search", json={"query": "q"})
+    assert flush()
+    found = sink.one("RETRIEVER").attributes
+    assert json.loads(found["gen_ai.retrieval.documents"]) == [
+        {
+            "id": "https://a.example/",
+            "url": "https://a.example/",
+            "published_date": "now",
+            "rank": 1,
+        }
+    ]
+
+
+@pytest.mark.parametrize("limit", [50, 500, 5_000])
+def test_documents_under_a_short_value_limit_are_still_json(sink: HttpSink, limit: int) -> None:
+    provider = TracerProvider(span_limits=SpanLimits(max_span_attribute_length=limit))
+    instrument("searcher", endpoint=sink.url, tracer_provider=provider)
+    results = [{"url": f"https://s{n}.example/", "content": "snow " * 50} for n in range(40)]
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={"results": results}))
+    with httpx.Client(transport=transport) as client:
+        client.post("https://api.tavily.com/search", json={"query": "q"})
+    assert flush()
+    found = sink.one("RETRIEVER").attributes
+    documents = json.loads(found["gen_ai.retrieval.documents"])
+    assert [each["rank"] for each in documents] == list(range(1, len(documents) + 1))
+    assert len(documents) == (40 if limit == 5_000 else len(documents))
+    assert found["seekwatch.search.result_count"] == 40

@@ -1,7 +1,9 @@
 import importlib
 import inspect
 import logging
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -379,3 +381,48 @@ def test_capture_pages_caps_the_body(sink: HttpSink, web: LocalWeb, cap: int) ->
     else:
         assert found["seekwatch.content.omitted_reason"] == "capture-off"
     assert found["seekwatch.content.hash"]
+
+
+def test_one_call_is_one_span_although_someone_wrapped_us_in_between(
+    sink: HttpSink, web: LocalWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = httpx.Client.send
+    instrument("first", endpoint=sink.url)
+    ours = httpx.Client.send
+
+    def theirs(self: httpx.Client, *args: Any, **kwargs: Any) -> httpx.Response:
+        return ours(self, *args, **kwargs)
+
+    monkeypatch.setattr(httpx.Client, "send", theirs)
+    uninstrument()
+    assert httpx.Client.send is theirs
+    instrument("second", endpoint=sink.url)
+    httpx.get(f"{web.url}/page")
+    assert flush()
+    assert sink.one("TOOL").attributes["gen_ai.agent.name"] == "second"
+    uninstrument()
+    monkeypatch.setattr(httpx.Client, "send", original)
+
+
+def test_uninstrument_in_the_middle_of_requests_does_not_reach_them(
+    sink: HttpSink, web: LocalWeb
+) -> None:
+    stop = threading.Event()
+
+    def work() -> int:
+        done = 0
+        with httpx.Client(base_url=web.url) as client:
+            while not stop.is_set():
+                with agent_run("q"), client.stream("GET", "/page") as response:
+                    assert response.read()
+                done += 1
+        return done
+
+    with ThreadPoolExecutor(3) as pool:
+        workers = [pool.submit(work) for _ in range(3)]
+        for number in range(5):
+            instrument(f"agent-{number}", endpoint=sink.url, capture_content=number % 2 == 0)
+            time.sleep(0.05)
+            uninstrument()
+        stop.set()
+        assert all(worker.result() > 0 for worker in workers)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from seekwatch.sdk import agent_run, current_run, flush, instrument
+from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.otlp_sink import HttpSink, SunkSpan
 
 
@@ -224,3 +225,26 @@ def test_a_generator_collected_elsewhere_logs_nothing(
         thread.join()
     assert caplog.records == []
     assert the_run(sink).status == 0
+
+
+@pytest.mark.usefixtures("instrumented")
+def test_a_principal_that_utf_8_has_no_form_for_is_hashed_too(sink: HttpSink) -> None:
+    with agent_run("q") as run:
+        run.context(principal="\ud800", case="c")
+    found = the_run(sink).attributes
+    assert found["seekwatch.run.case"] == "c"
+    assert len(found["seekwatch.run.principal"]) == 32
+
+
+@pytest.mark.usefixtures("instrumented")
+def test_an_exception_that_cannot_be_printed_still_marks_the_run(sink: HttpSink) -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    with pytest.raises(MuteError), agent_run("q"):
+        raise MuteError
+    span = the_run(sink)
+    assert (span.status, span.attributes["error.type"]) == (2, MuteError.__qualname__)
+    assert failures() == {"marking an error": 1}
+    reset_failures()

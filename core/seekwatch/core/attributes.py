@@ -164,7 +164,7 @@ CONTENT_TRUNCATED: Final = "seekwatch.content.truncated"
 CONTENT_OMITTED: Final = "seekwatch.content.omitted_reason"
 """Why there is no body: `not-text`, `capture-off`, `empty`, `closed-early`, `queue-full`,
 `search-results` (it was read into the RETRIEVER span above), `attribute-limit`, `too-large`,
-`undecodable`."""
+`undecodable`, `failed` (in the SDK itself)."""
 
 QUESTION: Final = "seekwatch.run.question"
 ANSWER: Final = "seekwatch.run.answer"

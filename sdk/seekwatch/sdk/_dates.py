@@ -49,7 +49,13 @@ def parse_published(text: str, now: datetime) -> datetime | None:
     moment = _iso(text) or _relative(text, now) or _written(text) or _rfc_2822(text)
     if moment is None:
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        # The first or the last day of the calendar, in another zone.
+        return None
 
 
 def recency_days(published: datetime, now: datetime) -> float:

@@ -17,7 +17,6 @@ from seekwatch.core import attributes
 from . import _values
 from ._batching import end_with_clean_keys
 from ._documents import document_attributes
-from ._finisher import Job
 from ._run import mark_error, parent_context
 from ._runtime import Masked, Runtime, current
 from ._wrapping import Begin, wrap
@@ -34,8 +33,12 @@ _TOOL: Final = (attributes.KIND_TOOL, attributes.OPERATION_EXECUTE_TOOL)
 _LLM: Final = (attributes.KIND_LLM, attributes.OPERATION_CHAT)
 
 
+_ESTIMATED_BYTES: Final = 1024
+"""What a decorated call is counted with in the finisher's queue: measuring costs more."""
+
+
 class _SpanScope:
-    """One span around one call of a decorated function."""
+    """One span around one call of a decorated function, and the job that finishes it."""
 
     def __init__(
         self,
@@ -50,6 +53,8 @@ class _SpanScope:
         self._read = read
         self._tell = tell
         self._taken: Any = None
+        self._end_ns = 0
+        self.size = _ESTIMATED_BYTES
         context = parent_context()
         fixed = {attributes.SPAN_KIND: kind[0], attributes.OPERATION_NAME: kind[1]}
         self._span: Span = runtime.tracer.start_span(
@@ -72,20 +77,24 @@ class _SpanScope:
             return
         if error is not None and not isinstance(error, GeneratorExit):
             mark_error(span, error, withheld=runtime.withholder is not None)
-        end_ns = time.time_ns()
-        values, taken, tell = self._values, self._taken, self._tell
+        self._end_ns = time.time_ns()
+        runtime.finisher.submit(self)
 
-        def finish() -> None:
-            masked = None
-            if tell is not None and taken is not None:
-                masked = tell(taken)
-            elif taken is not None:
+    def finish(self) -> None:
+        span, values, taken = self._span, self._values, self._taken
+        masked = None
+        if taken is not None:
+            if self._tell is None:
                 values.update(taken)
-            prepared = runtime.prepared(values, masked)
-            span.set_attributes(prepared)
-            end_with_clean_keys(span, end_ns, frozenset(prepared))
+            else:
+                masked = self._tell(taken)
+        prepared = self._runtime.prepared(values, masked)
+        span.set_attributes(prepared)
+        end_with_clean_keys(span, self._end_ns, frozenset(prepared))
 
-        runtime.finisher.submit(Job(finish, lambda: span.end(end_ns), size=1024))
+    def abandon(self, reason: str) -> None:
+        self._span.set_attribute(attributes.CONTENT_OMITTED, reason)
+        self._span.end(self._end_ns)
 
 
 def _decorate(function: _F, begin: Begin) -> _F:

@@ -30,7 +30,7 @@ def document_attributes(runtime: Runtime, documents: list[dict[str, Any]], provi
     clean = [_masked(masking, document) for document in documents]
     values: dict[str, Any] = {
         attributes.SEARCH_RESULT_COUNT: len(clean),
-        attributes.GENAI_RETRIEVAL_DOCUMENTS: documents_json(clean),
+        attributes.GENAI_RETRIEVAL_DOCUMENTS: documents_json(clean, runtime.value_limit),
     }
     urls = [document["url"] for document in clean if "url" in document]
     if urls:
@@ -53,17 +53,26 @@ def _masked(masking: Masking, document: dict[str, Any]) -> dict[str, Any]:
     return masked
 
 
-def documents_json(documents: list[dict[str, Any]]) -> str:
-    """Encode documents within the cap: every result keeps its facts, the last lose their text."""
+def documents_json(documents: list[dict[str, Any]], value_limit: int | None = None) -> str:
+    """Encode documents within the cap: every result keeps its facts, the last lose their text.
+
+    Args:
+        documents: what is to be carried.
+        value_limit: the tracer's limit for the length of a string attribute. Where the facts alone
+            are longer, the last results are left out: JSON that was cut off has none.
+    """
+    cap = MAX_DOCUMENTS_BYTES if value_limit is None else min(MAX_DOCUMENTS_BYTES, value_limit)
     encoded = [json.dumps(document, ensure_ascii=False) for document in documents]
     size = sum(map(len, encoded)) + 2 * len(encoded)
     for index in reversed(range(len(encoded))):
-        if size <= MAX_DOCUMENTS_BYTES:
+        if size <= cap:
             break
         bare = {key: value for key, value in documents[index].items() if key != "content"}
         shorter = json.dumps(bare, ensure_ascii=False)
         size -= len(encoded[index]) - len(shorter)
         encoded[index] = shorter
+    while value_limit is not None and encoded and size > value_limit:
+        size -= len(encoded.pop()) + 2
     return f"[{', '.join(encoded)}]"
 
 

@@ -9,8 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, Protocol
 
 from ._guard import failed, guard
 
@@ -21,14 +20,23 @@ GATHER_SECONDS: Final = 0.01
 agent's thread more than the job itself, in lost turns of the interpreter lock."""
 
 
-class Job(NamedTuple):
+class Job(Protocol):
     """One span to finish."""
 
-    finish: Callable[[], None]
-    abandon: Callable[[], None]
-    """Ends the span without its body; cheap enough for the agent's thread."""
     size: int
     """Bytes of body that the job keeps alive."""
+
+    def finish(self) -> None:
+        """Say everything about the span and end it."""
+        ...
+
+    def abandon(self, reason: str) -> None:
+        """End the span without its body, for one of the reasons below."""
+        ...
+
+
+QUEUE_FULL: Final = "queue-full"
+FAILED: Final = "failed"
 
 
 class Finisher:
@@ -47,7 +55,9 @@ class Finisher:
         self._bytes = 0
         self._busy = False
         self._idle = False
-        self._hurry = False
+        self._taken = 0
+        self._finished = 0
+        self._flush_to = 0
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -63,6 +73,7 @@ class Finisher:
             if room and not self._closed:
                 self._jobs.append(job)
                 self._bytes += job.size
+                self._taken += 1
                 if self._thread is None:
                     self._start()
                 elif self._idle or len(self._jobs) == self._max_jobs // 2:
@@ -71,7 +82,7 @@ class Finisher:
                 return
             self.dropped += 1
         with guard("ending a span without its body"):
-            job.abandon()
+            job.abandon(QUEUE_FULL)
 
     def _start(self) -> None:
         # Started by the first job: an agent that never calls out has no thread of ours.
@@ -90,12 +101,11 @@ class Finisher:
     def _wait_for_jobs(self) -> bool:
         """Wait until there is something to do; False ends the thread."""
         with self._changed:
-            self._hurry = False
             while not self._jobs and not self._closed:
                 self._idle = True
                 self._changed.wait()
             self._idle = False
-            if not self._hurry and not self._closed:
+            if self._finished >= self._flush_to and not self._closed:
                 self._changed.wait(GATHER_SECONDS)
             return bool(self._jobs) or not self._closed
 
@@ -111,7 +121,8 @@ class Finisher:
             with self._changed:
                 self._bytes -= job.size
                 self._busy = False
-                if not self._jobs:
+                self._finished += 1
+                if self._finished >= self._flush_to:
                     self._changed.notify_all()
         return True
 
@@ -121,7 +132,7 @@ class Finisher:
         except Exception as error:  # noqa: BLE001 - this is the fence around our own code
             failed("finishing a span", error)
             with guard("ending a span without its body"):
-                job.abandon()
+                job.abandon(FAILED)
 
     def drain(self, timeout: float) -> bool:
         """Wait until every job taken so far is finished.
@@ -130,22 +141,22 @@ class Finisher:
             timeout: seconds to wait at most.
 
         Returns:
-            Whether the queue ran empty in time.
+            Whether they were, in time.
         """
         deadline = time.monotonic() + timeout
         with self._changed:
-            while self._jobs or self._busy:
+            target = self._flush_to = self._taken
+            while self._finished < target:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return False
                 if self._thread is None or not self._thread.is_alive():
                     break
-                self._hurry = True
                 self._changed.notify_all()
                 self._changed.wait(remaining)
-        while time.monotonic() < deadline and self._finish_next():
+        while self._finished < target and time.monotonic() < deadline and self._finish_next():
             pass
-        return not self._jobs
+        return self._finished >= target
 
     def close(self, timeout: float) -> bool:
         """Finish what is there and stop the thread; later jobs are abandoned at once."""

@@ -18,9 +18,8 @@ from . import _llm_calls
 from ._body import Capture
 from ._context import attach, detach
 from ._exchanges import Exchange
-from ._finisher import Job
 from ._guard import guarded
-from ._http_spans import Ended, abandon_call, finish_call
+from ._http_spans import Ended
 from ._run import parent_context
 from ._runtime import Runtime, current
 from ._search_apis import SearchApi
@@ -132,7 +131,7 @@ class HttpCall:
     @guarded("a failed request")
     def failed(self, error: BaseException) -> None:
         """End the spans of a call that raised."""
-        self._submit(Ended(self, time.time_ns(), None, error, None))
+        self._submit(Ended(self, time.time_ns(), error=error))
 
     @guarded("an answered request")
     def answered(self, response: httpx.Response) -> None:
@@ -140,7 +139,7 @@ class HttpCall:
         if not self._recording():
             return
         if response.is_closed:
-            self._submit(Ended(self, time.time_ns(), response, None, None))
+            self._submit(Ended(self, time.time_ns(), response))
             return
 
         def over(capture: Capture, error: BaseException | None) -> None:
@@ -156,13 +155,7 @@ class HttpCall:
         if self._ended or not self._recording():
             return
         self._ended = True
-        self.runtime.finisher.submit(
-            Job(
-                finish=lambda: finish_call(ended),
-                abandon=lambda: abandon_call(ended),
-                size=ended.held_bytes(),
-            )
-        )
+        self.runtime.finisher.submit(ended)
 
 
 _OUTER: Final = {
@@ -206,6 +199,8 @@ def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall
 
 def _form(request: httpx.Request) -> str:
     """Return a form body as it was sent; one that is streamed is not waited for."""
+    if request.method != "POST":
+        return ""
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return ""
     try:

@@ -1,7 +1,6 @@
 """Works out what the spans of a finished HTTP call say, on the finisher's thread."""
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +13,7 @@ from . import _body, _llm_calls, _search_results
 from ._batching import end_with_clean_keys
 from ._body import Body, Capture
 from ._documents import document_attributes
+from ._guard import guard
 from ._headers import request_headers, response_headers
 from ._hidden_attempts import emit_hidden_attempts
 from ._runtime import Masked, Runtime
@@ -25,24 +25,35 @@ _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
 
 
-@dataclass(frozen=True, slots=True)
 class Ended:
-    """What is known of a call when it is over; everything by reference."""
+    """What is known of a call when it is over, everything by reference: a job of the finisher."""
 
-    call: "HttpCall"
-    end_ns: int
-    response: httpx.Response | None
-    error: BaseException | None
-    capture: Capture | None
-    """The teed body of a streamed response; None when the response holds its whole body."""
+    __slots__ = ("call", "capture", "end_ns", "error", "response", "size")
 
-    def held_bytes(self) -> int:
-        """Return how many bytes of body this keeps alive."""
-        if self.capture is not None:
-            return self.capture.held
-        if self.response is None:
-            return 0
-        return len(self.response.content)
+    def __init__(
+        self,
+        call: "HttpCall",
+        end_ns: int,
+        response: httpx.Response | None = None,
+        error: BaseException | None = None,
+        capture: Capture | None = None,
+    ) -> None:
+        self.call = call
+        self.end_ns = end_ns
+        self.response = response
+        self.error = error
+        self.capture = capture
+        """The teed body of a streamed response; None when the response holds its whole body."""
+        self.size = capture.held if capture is not None else len(held_content(response) or b"")
+        """Bytes of body that this keeps alive."""
+
+    def finish(self) -> None:
+        """Say everything and end the spans; see `finish_call`."""
+        finish_call(self)
+
+    def abandon(self, reason: str) -> None:
+        """Say the least and end the spans; see `abandon_call`."""
+        abandon_call(self, reason)
 
     @property
     def status(self) -> int | None:
@@ -58,18 +69,31 @@ class Ended:
         return str(self.status) if self.status is not None and self.status >= 400 else None
 
 
-def abandon_call(ended: Ended) -> None:
-    """End the spans with the least that makes sense of them; runs on the agent's thread."""
+def held_content(response: httpx.Response | None) -> bytes | None:
+    """Return a response's body where it was read; a hook may have closed it unread."""
+    try:
+        return None if response is None else response.content
+    except httpx.ResponseNotRead:
+        return None
+
+
+def abandon_call(ended: Ended, reason: str) -> None:
+    """End the spans with the least that makes sense of them; cheap enough for any thread."""
     call = ended.call
     for span in (call.wire, call.outer):
-        if span is not None and span.is_recording():
-            span.set_attribute(attributes.HTTP_METHOD, call.request.method)
-            span.set_attribute(attributes.URL_FULL, call.runtime.redactor.url(str(call.url)))
-            if ended.status is not None:
-                span.set_attribute(attributes.HTTP_STATUS, ended.status)
-            span.set_attribute(attributes.CONTENT_OMITTED, _body.QUEUE_FULL)
-            _set_error(span, ended)
-            span.end(ended.end_ns)
+        if span is None or not span.is_recording():
+            continue
+        values: dict[str, Any] = {
+            attributes.HTTP_METHOD: call.request.method,
+            attributes.URL_FULL: str(call.url),
+            attributes.CONTENT_OMITTED: reason,
+        }
+        if ended.status is not None:
+            values[attributes.HTTP_STATUS] = ended.status
+        # Whatever fails here (a redaction of the user's own may), the span has to end.
+        with guard("describing a span without its body"):
+            _describe(call.runtime, span, values, ended)
+        span.end(ended.end_ns)
 
 
 def finish_call(ended: Ended) -> None:
@@ -107,13 +131,25 @@ def _end(
     ended: Ended,
     masked: Masked | None = None,
 ) -> None:
+    described = _describe(runtime, span, values, ended, masked)
+    end_with_clean_keys(span, ended.end_ns, described)
+
+
+def _describe(
+    runtime: Runtime,
+    span: Span,
+    values: dict[str, Any],
+    ended: Ended,
+    masked: Masked | None = None,
+) -> frozenset[str]:
+    """Set attributes and status, masked; returns the keys that were set."""
     error_type = ended.error_type()
     if error_type is not None:
         values[attributes.ERROR_TYPE] = error_type
     prepared = runtime.prepared(values, masked)
     span.set_attributes(prepared)
     _set_error(span, ended)
-    end_with_clean_keys(span, ended.end_ns, frozenset(prepared))
+    return frozenset(prepared)
 
 
 def _set_error(span: Span, ended: Ended) -> None:
@@ -135,7 +171,10 @@ def _decoded(ended: Ended) -> Body:
         return Body(b"", whole=False, wire_bytes=None)
     if ended.capture is not None:
         return _body.decode(ended.capture, response.headers)
-    return Body(response.content, whole=True, wire_bytes=response.num_bytes_downloaded)
+    content = held_content(response)
+    if content is None:
+        return Body(b"", whole=False, wire_bytes=None)
+    return Body(content, whole=True, wire_bytes=response.num_bytes_downloaded)
 
 
 def _exchange_attributes(ended: Ended) -> dict[str, Any]:

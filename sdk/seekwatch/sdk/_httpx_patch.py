@@ -61,9 +61,19 @@ def _wrap(
     return restore
 
 
+def _is_seen(request: httpx.Request) -> bool:
+    """Whether a wrapper of ours further out has this very call already.
+
+    There are two when somebody wrapped ours, we were taken out and put in again: theirs keeps
+    the first.
+    """
+    call = _call_of_context.get()
+    return call is not None and call.request is request
+
+
 def _send(original: Callable[..., Any]) -> Callable[..., Any]:
     def send(self: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
-        call = begin(self, request)
+        call = None if _is_seen(request) else begin(self, request)
         if call is None:
             return cast("httpx.Response", original(self, request, **options))
         token = _call_of_context.set(call)
@@ -85,7 +95,7 @@ def _async_send(original: Callable[..., Any]) -> Callable[..., Any]:
     async def send(
         self: httpx.AsyncClient, request: httpx.Request, **options: Any
     ) -> httpx.Response:
-        call = begin(self, request)
+        call = None if _is_seen(request) else begin(self, request)
         if call is None:
             return cast("httpx.Response", await original(self, request, **options))
         token = _call_of_context.set(call)

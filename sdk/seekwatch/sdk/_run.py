@@ -302,9 +302,11 @@ def mark_error(span: Span, error: BaseException, *, withheld: bool) -> None:
         if withheld:
             span.set_status(Status(StatusCode.ERROR, name))
             return
+        # First without the message: an exception's own `__str__` may raise.
+        span.set_status(Status(StatusCode.ERROR, name))
+        span.set_status(Status(StatusCode.ERROR, f"{name}: {error}"))
         if isinstance(error, Exception):
             span.record_exception(error)
-        span.set_status(Status(StatusCode.ERROR, f"{name}: {error}"))
 
 
 def _citation(citation: Citation | Mapping[str, Any] | str) -> dict[str, Any]:

@@ -248,14 +248,19 @@ class SearchApiIndex:
             if _describes(api, method, path, query, form):
                 return api
         for pattern, api in self._wild:
-            fits = fnmatchcase(authority, pattern) or fnmatchcase(host, pattern)
+            fits = pattern == "*" or fnmatchcase(authority, pattern) or fnmatchcase(host, pattern)
             if fits and _describes(api, method, path, query, form):
                 return api
         return None
 
 
 def _describes(api: SearchApi, method: str, path: str, query: str, form: str) -> bool:
-    if method not in api.methods or not any(fnmatchcase(path, wanted) for wanted in api.paths):
+    if method not in api.methods:
+        return False
+    if api.required and not query and not form:
+        # The cheap no for most pages: the entries for every host all require a parameter.
+        return False
+    if not any(fnmatchcase(path, wanted) for wanted in api.paths):
         return False
     if not api.required:
         return True

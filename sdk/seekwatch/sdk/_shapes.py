@@ -3,6 +3,7 @@
 One place narrows `object` to a mapping or a list, so that no other needs to.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -55,8 +56,16 @@ def first_number(value: object, paths: Iterable[str]) -> float | None:
     for path in paths:
         found = lookup(value, path)
         if is_number(found):
-            return float(found)
+            return as_float(found)
     return None
+
+
+def as_float(number: float) -> float:
+    """Return a number as a float; an integer that is too large for one is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def is_number(value: object) -> bool:

@@ -23,8 +23,10 @@ class _Tee:
     @guarded("end of a streamed body")
     def _finish(self, error: BaseException | None = None) -> None:
         done, self._done = self._done, None
+        # The response may be kept for long; what it let through need not be.
+        capture, self._capture = self._capture, Capture()
         if done is not None:
-            done(self._capture, error)
+            done(capture, error)
 
     def __del__(self) -> None:
         # A response that was dropped unread and unclosed still has to end its span.
@@ -45,7 +47,10 @@ class SyncTee(_Tee, httpx.SyncByteStream):
             for chunk in self._inner:
                 add(chunk)
                 yield chunk
-        except Exception as error:
+        except GeneratorExit:
+            # The caller has enough; `close` follows.
+            raise
+        except BaseException as error:
             self._finish(error)
             raise
         self._capture.complete = True
@@ -72,7 +77,10 @@ class AsyncTee(_Tee, httpx.AsyncByteStream):
             async for chunk in self._inner:
                 add(chunk)
                 yield chunk
-        except Exception as error:
+        except GeneratorExit:
+            # The caller has enough; `close` follows.
+            raise
+        except BaseException as error:
             self._finish(error)
             raise
         self._capture.complete = True

@@ -8,7 +8,7 @@ from typing import Any, Final
 from seekwatch.core import attributes
 
 from . import _llm_calls, _search_results
-from ._shapes import as_list, as_mapping, get_field, is_list, is_mapping, is_number
+from ._shapes import as_float, as_list, as_mapping, get_field, is_list, is_mapping, is_number
 
 MAX_CHARACTERS: Final = 65_536
 """Cap for one JSON value of a decorated call."""
@@ -97,8 +97,8 @@ def _document(item: Any, rank: int) -> dict[str, Any]:
         if found is None:
             continue
         if field == "score":
-            if is_number(found):
-                document[field] = float(found)
+            if is_number(found) and math.isfinite(score := as_float(found)):
+                document[field] = score
         else:
             document[field] = str(found)[: _search_results.MAX_CONTENT_CHARACTERS]
     if "url" in document:
