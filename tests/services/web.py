@@ -3,6 +3,7 @@
 Plain sockets by the standard library, so that the clients under test meet a real server.
 """
 
+import functools
 import gzip
 import json
 import threading
@@ -60,7 +61,7 @@ class LocalWeb:
         self.pages: dict[str, Page] = {**_pages(), **_search_apis(), **_models()}
         self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     @property
     def authority(self) -> str:
@@ -217,10 +218,14 @@ def _pages() -> dict[str, Page]:
                 headers={"Content-Encoding": "deflate"},
             )
         ),
-        "/bomb": _constant(
-            Answer(200, gzip.compress(b"a" * 50_000_000), headers={"Content-Encoding": "gzip"})
-        ),
+        "/bomb": lambda _: _bomb(),
     }
+
+
+@functools.cache
+def _bomb() -> Answer:
+    """Made when it is first asked for: compressing it takes longer than most tests."""
+    return Answer(200, gzip.compress(b"a" * 50_000_000), headers={"Content-Encoding": "gzip"})
 
 
 def _result(number: int, **fields: object) -> dict[str, object]:
