@@ -16,13 +16,13 @@ from seekwatch.core.model import Episode
 from seekwatch.core.policy import Policy
 from seekwatch.core.records import Batch, LogRecord, TraceLog
 from seekwatch.exporters.metrics import MetricsGateway
-from seekwatch.monitor.commit_plan import CommitPlan
-from seekwatch.monitor.episode_scorer import EpisodeScorer, Scored
-from seekwatch.monitor.evidence_wait import EvidenceWait
-from seekwatch.monitor.health import Health
-from seekwatch.monitor.observation import Observation
-from seekwatch.monitor.partition_work import PartitionWork
-from seekwatch.monitor.published import read_published
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer, Scored
+from seekwatch.monitor.worker.commit_plan import CommitPlan
+from seekwatch.monitor.worker.evidence_wait import EvidenceWait
+from seekwatch.monitor.worker.health import Health
+from seekwatch.monitor.worker.observation import Observation
+from seekwatch.monitor.worker.partition_work import PartitionWork
+from seekwatch.monitor.worker.published import read_published
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut
 

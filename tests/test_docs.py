@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from seekwatch.core import attributes, topics
 from seekwatch.exporters.metrics import METRIC_NAMES, SAMPLE_NAMES
 from seekwatch.monitor.cli import app
-from seekwatch.monitor.configuration import setting_keys, variable
+from seekwatch.monitor.settings.reading import setting_keys, variable
 from tests.services.documents import ROOT, Page, pages
 
 PAGES = pages()
@@ -141,7 +141,7 @@ def dotted_names() -> set[str]:
 
 
 def _default_of(key: str) -> str | None:
-    from seekwatch.monitor.settings import Settings
+    from seekwatch.monitor.settings.model import Settings
 
     value: Any = Settings()
     for part in key.split("."):

@@ -7,9 +7,9 @@ from benchmarks.load import DIALECTS, SPANS_PER_TRACE, traces
 from seekwatch.core.model import Episode
 from seekwatch.core.policy import Policy
 from seekwatch.core.records import Signal
-from seekwatch.monitor.episode_scorer import EpisodeScorer
-from seekwatch.monitor.offline import cuts_of
-from seekwatch.monitor.otlp_files import Request
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.scoring.offline import cuts_of
+from seekwatch.monitor.scoring.otlp_files import Request
 from seekwatch.processors.closing import ClosingRules
 
 

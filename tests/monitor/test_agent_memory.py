@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 
 from seekwatch.core.testing import FixedClock
 from seekwatch.exporters.metrics import MetricsGateway
-from seekwatch.monitor.agent_memory import AgentMemory
+from seekwatch.monitor.worker.agent_memory import AgentMemory
 from tests.services.scorecards import envelope, scorecard
 
 DAY = 86_400.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seekwatch.core.errors import ConfigurationError
-from seekwatch.monitor.configuration import (
+from seekwatch.monitor.settings.reading import (
     load_settings,
     parse_assignments,
     setting_keys,
@@ -142,7 +142,7 @@ def test_an_empty_variable_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kafka_options_of_variables_get_the_types_of_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from seekwatch.monitor.kafka_options import typed_options
+    from seekwatch.monitor.settings.kafka_options import typed_options
 
     monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SESSION_TIMEOUT_MS", "6000")
     monkeypatch.setenv("SEEKWATCH_KAFKA__OPTIONS__SSL_CHECK_HOSTNAME", "false")

@@ -11,15 +11,15 @@ from seekwatch.core.policy import Policy
 from seekwatch.core.records import NewRecord, Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
 from seekwatch.core.testing import START, TraceBuilder, result, span, trace_id, traces_request
-from seekwatch.monitor.configuration import load_settings
 from seekwatch.monitor.doctor.arrivals import examine_arrivals
 from seekwatch.monitor.doctor.dead_letters import examine_dead_letters
 from seekwatch.monitor.doctor.examination import examine
 from seekwatch.monitor.doctor.findings import Arrived, Finding, Status
 from seekwatch.monitor.doctor.runs import examine_runs
-from seekwatch.monitor.episode_scorer import EpisodeScorer
-from seekwatch.monitor.offline import cuts_of
-from seekwatch.monitor.otlp_files import Request
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.scoring.offline import cuts_of
+from seekwatch.monitor.scoring.otlp_files import Request
+from seekwatch.monitor.settings.reading import load_settings
 from seekwatch.processors.closing import ClosingRules
 from tests.services.ports import free_ports
 from tests.services.traffic import records, runs

@@ -2,7 +2,7 @@
 
 from seekwatch.core.records import PartitionState, Signal
 from seekwatch.core.testing import START, FixedClock, log_record
-from seekwatch.monitor.health import LOOP_LIMIT, Health
+from seekwatch.monitor.worker.health import LOOP_LIMIT, Health
 
 STALL = 60.0
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seekwatch.monitor.memory import shares_to_free
+from seekwatch.monitor.worker.memory import shares_to_free
 
 TRACES = st.lists(st.tuples(st.integers(0, 100), st.integers(1, 1000)), max_size=20)
 

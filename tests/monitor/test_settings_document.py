@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from seekwatch.monitor.configuration import setting_keys, variable
-from seekwatch.monitor.settings_document import document
+from seekwatch.monitor.settings.document import document
+from seekwatch.monitor.settings.reading import setting_keys, variable
 
 
 def test_the_committed_page_is_what_the_settings_say(repository: Path) -> None:
-    """Write it anew with `python -m seekwatch.monitor.settings_document`."""
+    """Write it anew with `python -m seekwatch.monitor.settings.document`."""
     assert (repository / "docs" / "configuration.md").read_text() == document()
 
 
@@ -32,7 +32,7 @@ def test_every_number_says_what_zero_means_or_refuses_it() -> None:
 
 def _refuses_zero(key: str) -> bool:
     from seekwatch.core.errors import ConfigurationError
-    from seekwatch.monitor.configuration import load_settings, parse_assignments
+    from seekwatch.monitor.settings.reading import load_settings, parse_assignments
 
     try:
         load_settings(flags=parse_assignments([f"{key}=0"]))

@@ -24,7 +24,7 @@ from seekwatch.core.records import (
 )
 from seekwatch.core.scorecard import CloseReason, encode_line
 from seekwatch.core.topics import SCORE_BYTES, unpack_episodes
-from seekwatch.monitor.episode_scorer import EpisodeScorer, Scored
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer, Scored
 from seekwatch.processors.cuts import Cut
 from tests.services.traffic import Run, expected_scorecards, records, runs
 from tests.services.workbench import RULES, Workbench

@@ -10,9 +10,9 @@ from seekwatch.core.policy import Policy
 from seekwatch.core.records import NewRecord, Signal
 from seekwatch.core.scorecard import encode_line
 from seekwatch.core.testing import TraceBuilder, result
-from seekwatch.monitor.episode_scorer import EpisodeScorer
-from seekwatch.monitor.offline import cuts_of
-from seekwatch.monitor.otlp_files import Request
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.scoring.offline import cuts_of
+from seekwatch.monitor.scoring.otlp_files import Request
 from seekwatch.processors.closing import ClosingRules
 
 _PAGE = "<html><body><p>The {0} bridge opened in {1}, says the museum.</p></body></html>"

@@ -15,11 +15,11 @@ from seekwatch.core.testing import FixedClock
 from seekwatch.core.topics import unpack_scores
 from seekwatch.evidence.source import EvidenceSource
 from seekwatch.exporters.metrics import MetricsGateway
-from seekwatch.monitor.episode_scorer import EpisodeScorer
-from seekwatch.monitor.health import Health
-from seekwatch.monitor.observation import Observation
-from seekwatch.monitor.settings import WorkerSettings
-from seekwatch.monitor.worker import Worker
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.settings.model import WorkerSettings
+from seekwatch.monitor.worker.health import Health
+from seekwatch.monitor.worker.loop import Worker
+from seekwatch.monitor.worker.observation import Observation
 from seekwatch.processors.closing import ClosingRules
 
 RULES = ClosingRules(quiet=5.0, idle=30.0, max_age=600.0, late_window=60.0, remember=120.0)

@@ -5,7 +5,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Final
 
-from .settings import LogFormat, LoggingSettings
+from seekwatch.monitor.settings.model import LogFormat, LoggingSettings
 
 _TEXT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 _NOISY: Final = ("httpcore", "httpx", "kafka", "uvicorn", "opentelemetry", "grpc")

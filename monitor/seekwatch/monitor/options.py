@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from .configuration import load_settings, parse_assignments, put
+from seekwatch.monitor.settings.model import Settings
+from seekwatch.monitor.settings.reading import load_settings, parse_assignments, put
+
 from .logging_setup import configure_logging
-from .settings import Settings
 
 Config = Annotated[
     Path | None,

@@ -27,7 +27,7 @@ def command(
     settings = options.settings_from(
         config, assignments, {"embedded.path": data, "log": "kafka" if kafka else None}
     )
-    from seekwatch.monitor.processes import start_exporters
+    from seekwatch.monitor.processes.starting import start_exporters
 
     running, addresses = start_exporters(settings)
     options.announce(Console(highlight=False), "Seekwatch exports.", addresses)

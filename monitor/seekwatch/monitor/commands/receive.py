@@ -27,7 +27,7 @@ def command(
     settings = options.settings_from(
         config, assignments, {"embedded.path": data, "log": "kafka" if kafka else None}
     )
-    from seekwatch.monitor.processes import start_receiver
+    from seekwatch.monitor.processes.starting import start_receiver
 
     running, addresses = start_receiver(settings)
     options.announce(Console(highlight=False), "Seekwatch receives.", addresses)

@@ -32,9 +32,9 @@ def command(
     """
     settings = options.settings_from(config, assignments, {"policy": policy, "truth": truth})
     from seekwatch.core.scorecard import encode_line
-    from seekwatch.monitor.building import closing_rules, scorer_from
-    from seekwatch.monitor.offline import score_files
-    from seekwatch.monitor.scorecard_view import details
+    from seekwatch.monitor.processes.building import closing_rules, scorer_from
+    from seekwatch.monitor.scoring.offline import score_files
+    from seekwatch.monitor.terminal.scorecard_view import details
 
     console = Console(highlight=False)
     count = 0

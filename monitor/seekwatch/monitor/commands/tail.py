@@ -55,9 +55,9 @@ def command(
         assignments,
         {"embedded.path": data, "log": "kafka" if kafka else None},
     )
-    from seekwatch.monitor.building import output_reader
-    from seekwatch.monitor.settings import LogKind
-    from seekwatch.monitor.tail import LOCAL, REMOTE, Filter, Tail
+    from seekwatch.monitor.processes.building import output_reader
+    from seekwatch.monitor.settings.model import LogKind
+    from seekwatch.monitor.terminal.tail import LOCAL, REMOTE, Filter, Tail
 
     reader = output_reader(settings)
     patience = REMOTE if settings.log is LogKind.KAFKA else LOCAL

@@ -48,7 +48,7 @@ def command(
         },
     )
     # Imported here, as in every command: `seekwatch --help` needs none of it.
-    from seekwatch.monitor.processes import start_up
+    from seekwatch.monitor.processes.starting import start_up
 
     running, addresses = start_up(settings)
     console = Console(highlight=False)

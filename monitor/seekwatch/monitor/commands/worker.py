@@ -27,7 +27,7 @@ def command(
     settings = options.settings_from(
         config, assignments, {"policy": policy, "truth": truth, "log": "kafka"}
     )
-    from seekwatch.monitor.processes import start_worker
+    from seekwatch.monitor.processes.starting import start_worker
 
     running, addresses = start_worker(settings)
     options.announce(Console(highlight=False), "Seekwatch scores.", addresses)

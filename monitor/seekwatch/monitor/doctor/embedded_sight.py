@@ -8,8 +8,8 @@ from seekwatch.collector.embedded_schema import Topic, connect, sqlite_errors, t
 from seekwatch.core.records import Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
 from seekwatch.core.topics import unpack_scores
-from seekwatch.monitor import building
-from seekwatch.monitor.settings import Settings
+from seekwatch.monitor.processes import building
+from seekwatch.monitor.settings.model import Settings
 
 from .findings import Arrived, Finding, note, ok, wrong
 

@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from seekwatch.core.errors import ConfigurationError, SeekwatchError
-from seekwatch.monitor.settings import LogKind, Settings
+from seekwatch.monitor.settings.model import LogKind, Settings
 
 from .arrivals import examine_arrivals
 from .dead_letters import examine_dead_letters

@@ -12,8 +12,8 @@ from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.records import Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
 from seekwatch.core.topics import unpack_scores
-from seekwatch.monitor.kafka_building import kafka_config
-from seekwatch.monitor.settings import Settings
+from seekwatch.monitor.processes.kafka_building import kafka_config
+from seekwatch.monitor.settings.model import Settings
 
 from .findings import Arrived, Finding, note, ok, wrong
 

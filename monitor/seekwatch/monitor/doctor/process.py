@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx
 
-from seekwatch.monitor.settings import Settings
+from seekwatch.monitor.settings.model import Settings
 
 from .findings import Finding, note, ok, wrong
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from seekwatch.monitor.terminal_text import plain
+from seekwatch.monitor.terminal.plain_text import plain
 
 from .findings import Finding, Status
 

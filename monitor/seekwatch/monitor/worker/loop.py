@@ -13,20 +13,20 @@ from typing import Final
 from seekwatch.core.errors import FencedError, PermanentError, RetryableError
 from seekwatch.core.records import Assignment, Batch, LogRecord, TraceLog
 from seekwatch.evidence.source import EvidenceSource
+from seekwatch.monitor.backoff import Backoff
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.settings.model import WorkerSettings
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
 
-from .backoff import Backoff
 from .commit_plan import CommitPlan
-from .episode_scorer import EpisodeScorer
 from .evidence_wait import EvidenceWait
 from .health import Health
 from .memory import shares_to_free
 from .observation import Observation
 from .partition_work import PartitionWork
 from .published import read_published
-from .scoring import Scoring
-from .settings import WorkerSettings
+from .slices import Scoring
 
 _LOG: Final = logging.getLogger(__name__)
 

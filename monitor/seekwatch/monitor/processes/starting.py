@@ -16,13 +16,13 @@ from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.records import Appender
 from seekwatch.exporters.metrics import MetricsGateway
 from seekwatch.exporters.metrics_server import MetricsServer, Readiness
+from seekwatch.monitor.backoff import patiently
+from seekwatch.monitor.settings.model import LogKind, Settings
+from seekwatch.monitor.worker.health import Health
 from seekwatch.processors.score import SCORER_REVISION
 
 from . import building
-from .backoff import patiently
-from .health import Health
 from .running import Running
-from .settings import LogKind, Settings
 
 Addresses = dict[str, str]
 """What listens, or is read, where; to be shown to a person."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from seekwatch.core.scorecard import Axis, AxisVerdict, Outcome, Scorecard
 from seekwatch.core.verdicts import Verdict
 
-from .terminal_text import plain
+from .plain_text import plain
 
 TITLES: Final = {
     Axis.QUERY_QUALITY: "query",

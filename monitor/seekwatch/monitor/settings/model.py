@@ -363,7 +363,7 @@ class LoggingSettings(_Section):
 
 
 class Settings(BaseSettings):
-    """Everything. Build it with `seekwatch.monitor.configuration.load_settings`."""
+    """Everything. Build it with `seekwatch.monitor.settings.reading.load_settings`."""
 
     log: LogKind = setting(
         LogKind.EMBEDDED,

@@ -9,9 +9,8 @@ from seekwatch.collector.kafka_log import KafkaTraceLog
 from seekwatch.collector.kafka_outputs import KafkaOutputReader
 from seekwatch.collector.kafka_topics import create_topics
 from seekwatch.core.records import Output
-
-from .kafka_options import typed_options
-from .settings import Settings
+from seekwatch.monitor.settings.kafka_options import typed_options
+from seekwatch.monitor.settings.model import Settings
 
 
 def kafka_config(settings: Settings) -> KafkaConfig:

@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from seekwatch.core.errors import ConfigurationError
 
 from .kafka_options import typed_options
-from .settings import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
+from .model import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
 from .shown_values import shown
 
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"

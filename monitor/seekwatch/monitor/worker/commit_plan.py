@@ -6,9 +6,9 @@ from typing import Final
 from seekwatch.core.otlp.requests import encode_request
 from seekwatch.core.records import Output, OutputRecord, Position
 from seekwatch.core.topics import pack_episodes, pack_scores
+from seekwatch.monitor.scoring.episode_scorer import Scored
 from seekwatch.processors.record_decoder import DeadLetter
 
-from .episode_scorer import Scored
 from .partition_work import PartitionWork
 
 REASON_NOT_SCORED: Final = "not-scored"

@@ -13,8 +13,8 @@ from typing import Any, Final, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from .configuration import variable
-from .settings import Settings, unit_of
+from .model import Settings, unit_of
+from .reading import variable
 
 _INTRODUCTION: Final = """\
 # Configuration
@@ -46,7 +46,7 @@ as variables, or in a file that only Seekwatch can read.
 
 Thresholds of scoring are not here: they are [policy](policy.md), and have a revision.
 
-This page is written from the settings by `python -m seekwatch.monitor.settings_document`.
+This page is written from the settings by `python -m seekwatch.monitor.settings.document`.
 """
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from .episode_scorer import EpisodeScorer
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+
 from .partition_work import PartitionWork
 
 BACKLOG_BYTES: Final = 64 << 20

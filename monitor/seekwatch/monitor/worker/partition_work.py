@@ -7,12 +7,12 @@ from seekwatch.core.errors import PermanentError
 from seekwatch.core.records import Assignment, LogRecord, PartitionState, Position
 from seekwatch.core.scorecard import encode_line
 from seekwatch.core.topics import SCORE_BYTES
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer, Scored, failed
 from seekwatch.processors.assembly import Assembled, PartitionAssembler
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.cuts import Cut
 from seekwatch.processors.record_decoder import DeadLetter, OwnsTrace
 
-from .episode_scorer import EpisodeScorer, Scored, failed
 from .evidence_wait import EvidenceWait
 from .pending_counts import PendingCounts
 from .published import Published, scores_end

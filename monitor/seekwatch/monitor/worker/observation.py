@@ -11,10 +11,10 @@ from seekwatch.core.records import PartitionState
 from seekwatch.core.scorecard import Axis
 from seekwatch.core.verdicts import Reason
 from seekwatch.exporters.metrics import MetricsGateway
+from seekwatch.monitor.scoring.episode_scorer import Scored
 
 from .agent_memory import AgentMemory
 from .commit_plan import REASON_NOT_SCORED
-from .episode_scorer import Scored
 from .health import Health
 from .partition_work import PartitionWork
 from .pending_counts import PendingCounts

@@ -19,16 +19,15 @@ from seekwatch.exporters.consumer import Consumer, Sink
 from seekwatch.exporters.evaluation import EvaluationSink
 from seekwatch.exporters.metrics import MetricsGateway
 from seekwatch.exporters.otlp_logs import logs_transport
+from seekwatch.monitor.backoff import patiently
+from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
+from seekwatch.monitor.settings.model import LogKind, Settings
+from seekwatch.monitor.worker.agent_memory import AgentMemory
+from seekwatch.monitor.worker.health import Health
+from seekwatch.monitor.worker.loop import Worker
+from seekwatch.monitor.worker.observation import Observation
 from seekwatch.processors.closing import ClosingRules
 from seekwatch.processors.record_decoder import OwnsTrace
-
-from .agent_memory import AgentMemory
-from .backoff import patiently
-from .episode_scorer import EpisodeScorer
-from .health import Health
-from .observation import Observation
-from .settings import LogKind, Settings
-from .worker import Worker
 
 OpenReader = Callable[[Sequence[Output], str], OutputReader]
 """Makes a consumer's reader of some topics under a name."""

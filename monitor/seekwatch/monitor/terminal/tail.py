@@ -11,8 +11,8 @@ from seekwatch.core.records import OutputReader, StoredOutput
 from seekwatch.core.scorecard import Axis, AxisVerdict, Scorecard, ScoreEntry, encode_line
 from seekwatch.core.topics import unpack_scores
 from seekwatch.core.verdicts import Verdict
+from seekwatch.monitor.backoff import patiently
 
-from .backoff import patiently
 from .scorecard_view import header, line, ranking
 
 _PATIENCE: Final = 1.0

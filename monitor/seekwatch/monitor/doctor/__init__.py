@@ -1,0 +1,1 @@
+"""What an examination looks at; one module a subject."""

@@ -1,0 +1,1 @@
+"""From settings to a running process: what each verb is made of, its start and its end."""

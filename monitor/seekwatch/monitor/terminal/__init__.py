@@ -1,0 +1,1 @@
+"""Scorecards in a terminal."""
