@@ -3,19 +3,17 @@
 The child dies with the test process, so that an interrupted run leaves nothing behind.
 """
 
-import ctypes
 import os
+import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from tests.services.waiting import NotInTimeError, eventually
 
 _TAIL_CHARACTERS = 3000
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
 
 
 class ServiceDiedError(RuntimeError):
@@ -38,7 +36,7 @@ class Service:
     ) -> None:
         self.name = name
         self.log = directory / f"{name}.log"
-        self._command = [str(word) for word in command]
+        self._command = [*_die_with_parent(), *(str(word) for word in command)]
         self._directory = directory
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
@@ -67,7 +65,6 @@ class Service:
                 cwd=self._directory,
                 env=self._environment,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
             )
 
     def wait_ready(self, ready: Callable[[], bool], *, timeout: float = 90.0) -> None:
@@ -117,6 +114,12 @@ class Service:
         return self.log.read_text(errors="replace")[-_TAIL_CHARACTERS:]
 
 
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+@cache
+def _die_with_parent() -> tuple[str, ...]:
+    """Return the words that make a command end with the process that started it.
+
+    A command and no `preexec_fn`: that would fork, and gRPC brings its threads to life again in
+    every fork of a process that uses it, which now and then ends the child before it begins.
+    """
+    program = shutil.which("setpriv")
+    return () if program is None else (program, "--pdeathsig", "KILL", "--")
