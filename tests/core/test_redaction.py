@@ -142,7 +142,7 @@ def test_the_hints_miss_nothing_that_the_patterns_find(text: str) -> None:
         redaction._HEADER_LINE,
     )
     if any(pattern.search(text) for pattern in patterns):
-        assert any(hint in text.lower() for hint in redaction._NAME_HINTS)
+        assert redaction._has_hint(text.lower())
 
 
 @pytest.mark.parametrize(
@@ -192,6 +192,17 @@ def test_other_keys_do_not(key: str) -> None:
 def test_a_users_patterns_and_function_come_last() -> None:
     redactor = Redactor([r"CASE-\d+"], function=str.upper)
     assert redactor.text("about case CASE-12") == "ABOUT CASE ****"
+
+
+def test_a_token_inside_a_token_leaves_no_part_of_the_outer_one() -> None:
+    inner = SECRETS["openai"]
+    jwt = f"eyJhbGciOiJIUzI1.eyJzdWIiOiJ4{inner}.signature-{inner}"
+    assert Redactor().text(f"a {jwt} b") == f"a {MASK} b"
+    assert Redactor().text(f"Bearer {inner}") == MASK
+
+
+def test_every_token_is_looked_for_by_the_letters_it_begins_with() -> None:
+    assert "" not in {begin for begin, _ in redaction._TOKENS}
 
 
 def test_a_pattern_that_does_not_compile_is_named() -> None:
