@@ -273,6 +273,7 @@ def test_a_record_that_its_topic_does_not_take_stops_nothing(kafka: Kafka) -> No
     reading.log.close()
 
 
+@pytest.mark.nightly
 def test_a_broker_that_dies_and_comes_back_costs_no_record_and_doubles_none(
     own_kafka: Kafka, tmp_path: Path
 ) -> None:
@@ -318,6 +319,7 @@ def test_a_commit_has_a_deadline_when_the_broker_hangs(own_kafka: Kafka) -> None
     reading.log.close()
 
 
+@pytest.mark.nightly
 def test_a_member_that_is_stuck_outside_its_group_joins_anew(
     kafka: Kafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:

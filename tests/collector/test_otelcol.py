@@ -220,6 +220,7 @@ def test_a_token_can_be_asked_of_agents(
         assert otelcol_topics.records(otelcol_topics.traces, trace_id) == []
 
 
+@pytest.mark.nightly
 def test_nothing_accepted_is_lost_when_the_broker_is_away_and_the_collector_is_killed(
     otelcol_binary: Path, tmp_path: Path, kafka: Kafka
 ) -> None:
