@@ -1,6 +1,6 @@
 # The few verbs of the project; CI calls the same ones. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format nightly constraints clean
+.PHONY: help setup demo test test-lowest check format nightly constraints clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,6 +28,11 @@ demo: setup  ## Watch an agent go wrong and the alert fire (ARGS="--seconds 60 -
 test: setup  ## Run the tests (ARGS="-k name").
 	$(BIN)/pytest $(ARGS)
 
+test-lowest: setup  ## Run the SDK's tests on the lowest OpenTelemetry that is supported.
+	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	@$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --constraint constraints-lowest.txt $(WHAT)
+	.venv-lowest/bin/pytest tests/sdk $(ARGS)
+
 check: setup  ## Lint, types, import layers, rule files.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -50,4 +55,4 @@ constraints: setup  ## Renew constraints.txt: the newest versions that pyproject
 	mv constraints.new constraints.txt
 
 clean:  ## Remove what the other verbs made.
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
+	rm -rf .venv .venv-lowest .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist

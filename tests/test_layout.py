@@ -88,3 +88,19 @@ def test_the_wheel_holds_one_package_with_every_root(tmp_path: Path) -> None:
     packages = {tuple(name.split("/")[:2]) for name in names if name.endswith(".py")}
     assert packages == {("seekwatch", root) for root in ROOTS}
     assert "seekwatch/py.typed" in names
+
+
+def test_the_lowest_versions_in_ci_are_the_bounds_that_we_declare() -> None:
+    project = PYPROJECT["project"]
+    extras = project["optional-dependencies"].values()
+    declared = {
+        name: version
+        for requirement in [*project["dependencies"], *(each for extra in extras for each in extra)]
+        if ">=" in requirement
+        for name, version in [requirement.split(">=")]
+    }
+    lines = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert {name: version.removesuffix(".0") for name, version in pinned.items()} == {
+        name: version for name, version in declared.items() if name.startswith("opentelemetry")
+    }
