@@ -301,3 +301,15 @@ def test_a_long_page_that_talks_of_walls_is_none(html: str) -> None:
 def test_signals_come_from_the_closed_set() -> None:
     closed = {signal.value for signal in PageSignal}
     assert set(_page("<title>Login 404</title>").signals) <= closed
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+def test_a_page_whose_text_is_cut_says_so(kind: str) -> None:
+    def read(words: int) -> Page:
+        body = Body(packed="word " * words, content_type=kind)
+        return PageReader(Redactor()).page(body, retrieved_at=0)
+
+    assert not read(MAX_TEXT // 5).truncated
+    long = read(MAX_TEXT // 5 + 10)
+    assert long.truncated
+    assert len(long.text or "") == MAX_TEXT

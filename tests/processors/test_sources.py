@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from seekwatch.core.model import Adapter, CacheState, Fetch, Validators
 from seekwatch.core.testing import START
 from seekwatch.processors.questions.classes import QuestionClass, class_of_question
-from seekwatch.processors.sources.ages import date_in_url, iso_day, stale_cache
+from seekwatch.processors.sources.ages import date_in_url, stale_cache
 from seekwatch.processors.sources.duplicates import copies, similarity
 from seekwatch.processors.sources.source_kinds import is_primary_domain, is_regulatory, names_site
+from seekwatch.processors.text.dates import iso_day
 
 STORY = " ".join(
     f"Sentence {number} of the story tells of tram {number * 3}." for number in range(40)

@@ -157,7 +157,8 @@ class Page(Record, frozen=True, kw_only=True):
     Attributes:
         content_hash: `sha256:…` over the body as the agent received it.
         text: visible text, white space folded, capped; None when there was no readable body.
-        truncated: the body in the trace was only the beginning.
+        truncated: `text` is only the beginning, because the body in the trace was or because the
+            text was cut at its cap.
         language: BCP 47 tag from the page, where it says.
         signals: what the page carries that tells its kind (e.g. `password-field`), from a closed
             set in `processors/pages/signals.py`.

@@ -15,8 +15,9 @@ from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction
 from seekwatch.processors.axes.joining import joined, unscorable_axis
 from seekwatch.processors.questions.regimes import regime_from_name, regime_of_question
-from seekwatch.processors.sources.ages import DAY, SourceAge, age_of, iso_day, stale_cache
+from seekwatch.processors.sources.ages import DAY, SourceAge, age_of, stale_cache
 from seekwatch.processors.sources.run_view import RunView, Source
+from seekwatch.processors.text.dates import iso_day
 from seekwatch.processors.text.fold import shortened
 from seekwatch.processors.text.phrases import has_caveat
 

@@ -3,7 +3,7 @@
 Structured metadata goes before the URL, the URL before the text. A wrong date is worse than none:
 a date later than the fetch or older than the web is dropped, a bare year (a copyright line) is
 never read, and what stands in running text counts only beside a word that says what it is.
-Confidences are the precision measured per method on pages with dates found by people, rounded down.
+Confidences order the methods by how directly each says it; they are judgement, not measurement.
 """
 
 import re

@@ -150,9 +150,10 @@ class PageReader:
             return _Reading()
         source, cut = unpacked
         if not _is_html(source, body.content_type):
-            text = self._cleaner.text(fold(source[: MAX_TEXT * 4]), MAX_TEXT)
+            whole = fold(source)
+            text = self._cleaner.text(whole, MAX_TEXT)
             signals = (PageSignal.EMPTY_TEXT,) if not text else ()
-            return _Reading(text=text, signals=signals, cut=cut)
+            return _Reading(text=text, signals=signals, cut=cut or len(whole) > MAX_TEXT)
         source, nested = bounded(source)
         page = parse_page(source)
         dates, early = collect_dates(page), read_signals(page)
@@ -165,7 +166,7 @@ class PageReader:
             dates=dates,
             text_dates=text_dates(page.text),
             signals=text_signals(page, early),
-            cut=cut or nested,
+            cut=cut or nested or len(page.text) > MAX_TEXT,
         )
 
     def _canonical(self, canonical: str | None, base: str | None) -> str | None:

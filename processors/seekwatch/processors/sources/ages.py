@@ -9,6 +9,7 @@ import msgspec
 
 from seekwatch.core.model import Adapter, CacheState, Fetch, PageDate, Validators
 from seekwatch.processors.sources.run_view import Source
+from seekwatch.processors.text.dates import iso_day
 
 DAY: Final = 86_400.0
 _NANOSECONDS: Final = 1e9
@@ -83,14 +84,6 @@ def date_in_url(url: str) -> PageDate | None:
         return None
     confidence = _URL_CONFIDENCE if day else _URL_CONFIDENCE - 0.2
     return PageDate(at=int(moment.timestamp()) * 10**9, method="url", confidence=confidence)
-
-
-def iso_day(nanoseconds: int) -> str:
-    """The UTC day of a moment, or `?` where no calendar has it."""
-    try:
-        return datetime.fromtimestamp(nanoseconds / _NANOSECONDS, UTC).date().isoformat()
-    except (OverflowError, ValueError, OSError):
-        return "?"
 
 
 def stale_cache(fetch: Fetch) -> str | None:

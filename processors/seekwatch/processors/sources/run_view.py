@@ -12,6 +12,7 @@ from seekwatch.core.evidence import Evidence, LinkCheck
 from seekwatch.core.model import Adapter, Citation, Episode, Fetch, Search, SearchResult
 from seekwatch.core.policy import Policy
 from seekwatch.processors.sources.page_kinds import PageKind, kind_of_fetch
+from seekwatch.processors.text.dates import iso_day
 from seekwatch.processors.text.fold import fold
 from seekwatch.processors.text.passages import searchable
 from seekwatch.processors.urls import host_of, site_of, url_key
@@ -21,8 +22,6 @@ MAX_CITATIONS: Final = 200
 
 MAX_TEXT: Final = 400_000
 """Characters of one page that scorers read."""
-KEPT_TEXT: Final = 39_500
-"""Normalisation keeps 40,000 characters of a page; one that comes near was probably cut there."""
 
 
 class Source:
@@ -75,8 +74,21 @@ class Source:
 
     @cached_property
     def folded(self) -> str:
-        """The page's text, else its title and snippets, folded for comparing words."""
-        return fold(self.text or self.snippet or "")
+        """What the source says, folded for comparing words: its text, its title, its dates.
+
+        Without a text its snippets stand for it. Title and dates are what an answer says of a page
+        beside what is on it ("as of August 2023"); empty where there is neither text nor snippet.
+        """
+        said = self.text or self.snippet
+        if not said:
+            return ""
+        page = self.fetch.page if self.fetch is not None else None
+        dates = [result.published for _, result in self.results]
+        about = [None if page is None else page.title]
+        if page is not None:
+            dates += [page.published, page.modified]
+        about += [iso_day(date.at) for date in dates if date is not None]
+        return fold("\n".join((said, *dict.fromkeys(part for part in about if part))))
 
     @cached_property
     def snippet(self) -> str | None:
@@ -102,7 +114,7 @@ class Source:
         page = self.fetch.page if self.fetch is not None else None
         if page is None or not page.text:
             return True
-        return page.truncated or len(page.text) >= KEPT_TEXT
+        return page.truncated
 
     @property
     def spans(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Calendar dates in questions and queries: month names, ISO and Chinese forms, years and ranges."""
 
 import re
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -85,6 +86,14 @@ def calendar_dates(folded: str) -> list[CalendarDate]:
                 )
             )
     return sorted(found, key=lambda date: date.start)
+
+
+def iso_day(nanoseconds: int) -> str:
+    """The UTC day of a moment since the epoch, or `?` where no calendar has it."""
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return "?"
 
 
 def full_range(match: "re.Match[str]") -> tuple[int, int] | None:

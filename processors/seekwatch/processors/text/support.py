@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from seekwatch.processors.text.figures import is_worked_out, without_held
 from seekwatch.processors.text.fold import fold
 from seekwatch.processors.text.numbers import numbers
 from seekwatch.processors.text.words import content_words
@@ -18,6 +19,8 @@ _STRETCH: Final = 500
 """Characters of about three sentences."""
 _MAX_PLACES: Final = 200
 _MAX_STEMS: Final = 60
+_MAX_NUMBERS: Final = 30
+"""Numbers of one claim that are looked for."""
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -54,13 +57,21 @@ def support_of(claim: str, pages: Sequence[str], enough: float = 1.0) -> Support
 
 
 def missing_numbers(claim: str, pages: Sequence[str]) -> tuple[str, ...]:
-    """Numbers of a claim that no page holds, in digits, words, another unit or another scale."""
+    """Numbers of a claim that no page holds: in digits, words, another unit, scale or notation.
+
+    A number that the claim works out of two that are held is not missing.
+    """
     folded = fold(claim)
-    wanted = [number for number in numbers(folded) if not number.worded]
+    stated = [number for number in numbers(folded) if not number.worded][:_MAX_NUMBERS]
+    wanted = stated
     for page in pages if wanted else ():
         absent = [n for n in wanted if not _written(folded[n.start : n.end], page)]
         held = numbers(page) if absent else []
-        wanted = [n for n in absent if not any(n.equals(other) for other in held)]
+        absent = [n for n in absent if not any(n.equals(other) for other in held)]
+        wanted = without_held(absent, folded, held, page)
+    if wanted and len(wanted) < len(stated):
+        known = [number for number in stated if number not in wanted]
+        wanted = [number for number in wanted if not is_worked_out(number, folded, known)]
     return tuple(folded[number.start : number.end].strip() for number in wanted)
 
 
