@@ -20,11 +20,19 @@ from seekwatch.processors.text.support import Support, support_of
 MAX_CLAIMS: Final = 100
 """Claims of one answer that are compared with pages."""
 _MAX_QUOTES: Final = 8
+"""Quotations of one source that are looked up."""
+_MAX_LOOKED_UP: Final = 64
+"""Of one answer, about: looking for one that is nowhere costs milliseconds."""
+_QUOTE_LENGTH: Final = 600
+"""Characters of a quotation that are compared: who quotes so much right does not go on wrong."""
 
 
 def passage_checks(run: RunView, source: Source) -> list[Finding]:
     """One check per passage that the answer quotes from this source."""
-    return [_passage_check(run, source, quote) for quote in _quotes(run, source)[:_MAX_QUOTES]]
+    most = min(_MAX_QUOTES, max(1, _MAX_LOOKED_UP // len(run.cited)))
+    return [
+        _passage_check(run, source, quote[:_QUOTE_LENGTH]) for quote in _quotes(run, source)[:most]
+    ]
 
 
 def _quotes(run: RunView, source: Source) -> list[str]:

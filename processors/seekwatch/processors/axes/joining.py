@@ -8,7 +8,7 @@ import msgspec
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, is_score
-from seekwatch.processors.text.fold import encodable, shortened
+from seekwatch.processors.text.fold import shortened
 
 EVIDENCE_LENGTH: Final = 200
 """Characters of an evidence line: one line of a terminal, or of a page to on-call."""
@@ -122,6 +122,6 @@ def _bounded(check: Check) -> Check:
     return msgspec.structs.replace(
         check,
         evidence=shortened(check.evidence, EVIDENCE_LENGTH) or check.name,
-        subject=None if check.subject is None else encodable(check.subject[:_SUBJECT_LENGTH]),
+        subject=None if check.subject is None else shortened(check.subject, _SUBJECT_LENGTH),
         spans=check.spans[:_MAX_SPANS],
     )

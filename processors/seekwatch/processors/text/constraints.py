@@ -78,8 +78,7 @@ _VERSION: Final = re.compile(
     r"|(?<![\d.,$€£])(?P<dotted>\d+\.\d+\.\d+(?:[.-][\w]+)*)"
 )
 _PRODUCT: Final = re.compile(
-    r"(?P<name>[A-Z][\w+#]*(?:[A-Z][\w]*)*|i[A-Z]\w+|"
-    r"macOS)\s(?P<number>\d{1,3}(?:\.\d+)?)(?![%.,]?\d)(?![A-Za-z0-9%_])"
+    r"(?<![A-Za-z0-9_])(?:[A-Z][\w+#]*|i[A-Z]\w+|macOS)\s(?P<number>\d{1,3}(?:\.\d+)?)(?![%.,]?\d)(?![A-Za-z0-9%_])"
 )
 _MORE: Final = (
     "more than|over|above|at least|greater than|exceeding|exceeds?|older than|longer than|"
@@ -231,6 +230,9 @@ class _Finder:
         return tuple(self._found[:MAX_CONSTRAINTS])
 
     def _free(self, start: int, end: int) -> bool:
+        """Tell whether no rule has taken any of a span; nothing is free once enough was found."""
+        if len(self._found) >= 2 * MAX_CONSTRAINTS:
+            return False
         return not any(start < taken[1] and taken[0] < end for taken in self._taken)
 
     def _add(self, kind: Kind, start: int, end: int, constraint: Constraint | None = None) -> None:

@@ -20,6 +20,10 @@ _TYPOGRAPHY: Final = re.compile(f"[{''.join(_PLAIN)}]")
 
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
 
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 CJK: Final = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 """Han characters, for use inside a character class."""
 
@@ -54,12 +58,17 @@ def single_spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def encodable(text: str) -> str:
-    """Replace what no UTF-8 can hold (half of a surrogate pair, from broken JSON)."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def printable(text: str) -> str:
+    """Take out what a terminal or a page obeys instead of showing it, and what no UTF-8 can hold.
+
+    Control characters (a terminal's escape sequences begin with one), marks that turn the direction
+    of what follows, and halves of surrogate pairs (from broken JSON) become U+FFFD; line breaks and
+    tabs stay.
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def shortened(text: str, limit: int) -> str:
     """Cut `text` to one line of `limit` characters, an ellipsis where something was left out."""
-    line = single_spaced(encodable(text[: 4 * limit + 200]))
+    line = single_spaced(printable(text[: 4 * limit + 200]))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

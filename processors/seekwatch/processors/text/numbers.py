@@ -130,7 +130,8 @@ _WORD_NUMBER: Final = re.compile(
     rf"(?:[\s-](?P<unit>(?:{_WORDY_UNITS})))?(?![\w])"
 )
 _CJK_NUMBER: Final = re.compile(
-    rf"(?P<han>[零〇一二两兩三四五六七八九十百千]+)(?P<scale>[万萬亿億])?(?P<unit>{_CJK_UNITS})"
+    r"(?<![零〇一二两兩三四五六七八九十百千])(?P<han>[零〇一二两兩三四五六七八九十百千]+)"
+    rf"(?P<scale>[万萬亿億])?(?P<unit>{_CJK_UNITS})"
 )
 
 

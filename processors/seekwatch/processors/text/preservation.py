@@ -13,6 +13,7 @@ from typing import Final
 from seekwatch.processors.text.constraints import (
     COMPARATOR_AFTER,
     COMPARATOR_BEFORE,
+    MAX_CHARACTERS,
     RELATIVE,
     Constraint,
     Kind,
@@ -25,6 +26,8 @@ from seekwatch.processors.text.numbers import Number, numbers
 from seekwatch.processors.text.words import content_words
 
 MAX_QUERIES: Final = 64
+_MAX_NUMBERS: Final = 2_000
+"""Numbers of all queries that a question's are compared with."""
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]+|_")
 _YEARS: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -37,12 +40,13 @@ class Queries:
     """All queries of a run, read once and lazily, as one body of text.
 
     Args:
-        queries: as they were sent; only the first `MAX_QUERIES` are read.
+        queries: as they were sent; only the first `MAX_QUERIES` are read, and of each the first
+            `MAX_CHARACTERS`.
         as_of: nanoseconds since the epoch, for turning "this year" into a year.
     """
 
     def __init__(self, queries: Sequence[str], as_of: int) -> None:
-        self.texts = tuple(queries[:MAX_QUERIES])
+        self.texts = tuple(query[:MAX_CHARACTERS] for query in queries[:MAX_QUERIES])
         self._today = _day(as_of)
         self.folded = "\n".join(fold(text) for text in self.texts)
 
@@ -72,7 +76,7 @@ class Queries:
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """Numbers in digits and words."""
-        return tuple(numbers(self.folded))
+        return tuple(numbers(self.folded)[:_MAX_NUMBERS])
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:

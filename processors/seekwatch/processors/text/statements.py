@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from seekwatch.processors.text.fold import single_spaced
 from seekwatch.processors.text.words import content_words
 
 _MARK: Final = re.compile(
@@ -17,7 +18,9 @@ _MINIMUM: Final = 3
 
 def own_words(claim: str) -> str:
     """The claim without citation marks and addresses."""
-    return _LOOSE.sub(r"\1", _URL.sub(" ", _MARK.sub(" ", claim))).strip()
+    # Single spaces first: from a long run of them the patterns would be tried at every one.
+    text = _URL.sub(" ", _MARK.sub(" ", single_spaced(claim)))
+    return _LOOSE.sub(r"\1", single_spaced(text)).strip()
 
 
 def states_something(claim: str) -> bool:

@@ -47,7 +47,8 @@ def _settle(outer: SpanFacts, inner: list[SpanFacts], kept: dict[str, list[Searc
         winners = better or telling
     else:
         winners = [outer]
-    losers = [fact for fact in (outer, *inner) if fact not in winners]
+    winning = {fact.span for fact in winners}
+    losers = [fact for fact in (outer, *inner) if fact.span not in winning]
     known = [search for fact in losers for search in kept.pop(fact.span)]
     for fact in winners:
         kept[fact.span] = [_completed(search, known) for search in kept[fact.span]]
