@@ -222,3 +222,49 @@ def test_pages_support_a_claim_together() -> None:
     assert support_of(claim, [first]).missing_numbers == ("187 m",)
     assert support_of(claim, [first, second]).missing_numbers == ()
     assert support_of(claim, [first, second]).overlap > support_of(claim, [first]).overlap
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Je suis désolé, mais je ne peux pas répondre à cette question.",
+        "No puedo ayudar con eso.",
+        "Non posso aiutarti con questa richiesta.",
+        "Desculpe, não posso ajudar com isso.",
+        "Dabei kann ich leider nicht helfen.",
+        "Sorry, daar kan ik niet mee helpen.",
+        "Det kan jeg dessverre ikke hjelpe med.",
+        "Jag kan tyvärr inte hjälpa dig med det.",
+        "Valitettavasti en voi auttaa.",
+        "Przepraszam, nie mogę pomóc w tej sprawie.",
+        "Sajnálom, ebben nem tudok segíteni.",
+        "Üzgünüm, bu konuda yardımcı olamam.",
+        "К сожалению, я не могу помочь с этим запросом.",
+        "На жаль, я не можу допомогти.",
+        "Λυπάμαι, δεν μπορώ να βοηθήσω.",
+        "عذرًا، لا أستطيع المساعدة في هذا الطلب.",
+        "מצטער, אני לא יכול לעזור בזה.",
+        "क्षमा करें, मैं इसमें आपकी मदद नहीं कर सकता।",
+        "ขออภัย ฉันไม่สามารถช่วยได้",
+        "Xin lỗi, tôi không thể giúp bạn.",
+        "Maaf, saya tidak dapat membantu.",
+        "抱歉，我无法提供他人的私人信息。",
+        "申し訳ありませんが、その質問にはお答えできません。",
+        "죄송합니다. 그 질문에는 답변할 수 없습니다.",
+    ],
+)
+def test_a_refusal_is_one_in_any_language(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The museum opens at nine. Unfortunately there is no cafe.",
+        "К сожалению, музей закрыт по понедельникам, но открыт во вторник.",
+        "Leider öffnet das Museum erst um 10 Uhr.",
+        "Musea kunnen helaas niet open.",
+    ],
+)
+def test_a_regret_about_the_answer_is_no_refusal(answer: str) -> None:
+    assert not is_refusal(answer)

@@ -23,7 +23,26 @@ _REFUSAL: Final = re.compile(
     r"diese|nicht)\b.{0,30}\bnicht\b|desculpe\b|nao posso\b|mi dispiace\b)|"
     r"无法(?:回答|提供|帮助|协助|满足|完成|访问|确定|确认)|不能(?:回答|提供|帮助)|抱歉|对不起|"
     r"申し訳(?:ありません|ございません)|お答えできません|죄송합니다|답변(?:할 수|드릴 수) 없|"
-    r"не могу (?:помочь|ответить)|к сожалению"
+    r"не могу (?:помочь|ответить)"
+)
+_REFUSAL_ELSEWHERE: Final = re.compile(
+    # Dutch, German, the Scandinavian languages, Finnish
+    r"\b(?:kan ik (?:je |u |jou )?(?:helaas )?niet\b|ik kan (?:je |u |jou )?\w+ niet\b|kann ich "
+    r"(?:\w+ ){0,2}nicht (?:helfen|beantworten|weiterhelfen)|(?:jag|jeg|eg) kan (?:\w+ )?(?:inte|"
+    r"ikke|ikkje) (?:hjalpa|hjelpe|hjælpe|svara|svare)|kan (?:jag|jeg) (?:\w+ )?(?:inte|ikke) "
+    r"(?:hjalpa|hjelpe|hjælpe|svara|svare)|en voi (?:auttaa|vastata)|"
+    # Polish, Czech, Hungarian, Romanian, Italian, Turkish
+    r"nie moge (?:\w+ )?(?:pomoc|odpowiedziec)|nemohu (?:\w+ )?(?:pomoci|odpovedet)|nem tudok "
+    r"(?:\w+ )?(?:segiteni|valaszolni)|nu (?:va |te )?pot (?:ajuta|raspunde)|non posso (?:aiutar|"
+    r"risponder)|uzgunum\b|yardımcı olam|cevap veremem|"
+    # Vietnamese, Indonesian and Malay
+    r"toi (?:rat tiec|khong the (?:giup|tra loi))|saya tidak (?:dapat|bisa|boleh) (?:membantu|"
+    r"menjawab))|"
+    # Ukrainian, Greek, Arabic, Hebrew, Hindi, Thai
+    r"не можу (?:допомогти|відповісти)|δεν μπορω να (?:σας |σε )?(?:βοηθησω|απαντησω)|"
+    r"لا (?:يمكنني|[اأ]ستطيع) (?:\w+ )?(?:ال)?(?:مساعد|[اإ]جاب)|"
+    r"(?:לא יכול(?:ה)?|לא אוכל) (?:לעזור|לענות|לסייע)|"
+    r"(?:मदद|सहायता) नहीं कर|उत्तर नहीं दे|ไม่สามารถ(?:ช่วย|ตอบ)"
 )
 _NOTHING_FOUND: Final = re.compile(
     r"\b(?:"
@@ -63,7 +82,7 @@ def is_refusal(answer: str) -> bool:
     """Tell whether the answer declines, or says that it found nothing, and leaves it at that."""
     text = fold(answer[: 4 * _SHORT])
     head = text[:_HEAD]
-    match = _REFUSAL.search(head) or _NOTHING_FOUND.search(head)
+    match = _REFUSAL.search(head) or _REFUSAL_ELSEWHERE.search(head) or _NOTHING_FOUND.search(head)
     if match is None:
         return False
     # Sources beside the apology, or much text after it, make it an answer with a caveat.
