@@ -328,3 +328,22 @@ def test_a_flood_of_citations_stays_bounded() -> None:
     verdict = axis_of(answered(searched(), "Zephyr 4.2 is out.", urls))
     assert verdict.verdict is Verdict.BAD
     assert len(verdict.checks) <= 120
+
+
+def test_the_date_and_the_title_of_a_page_support_what_is_said_of_it() -> None:
+    url = "https://daily-builds.net/zephyr"
+    card = score_trace(
+        TraceBuilder("finder")
+        .agent("Which Zephyr is the latest?")
+        .search("latest Zephyr", [result(url, published="2023-08-15")])
+        .fetch(url, html=article("Zephyr is out, and it is the latest.", title="Release 4.2"))
+        .answer(f"As of August 2023 the latest Zephyr was release 4.2 [builds]({url}).")
+    )
+    assert card.axis(Axis.CITATION_VALIDITY).verdict is Verdict.GOOD
+
+
+def test_the_line_of_a_good_verdict_tells_what_could_not_be_judged() -> None:
+    trace = answered(searched().fetch(FIRST, html=article(FIRST_FACT)).fetch(SECOND, status=403))
+    verdict = score_trace(trace).axis(Axis.CITATION_VALIDITY)
+    assert verdict.verdict is Verdict.GOOD
+    assert verdict.evidence.startswith("1 of 2 cited pages hold (1 could not be judged)")

@@ -1,8 +1,9 @@
 """Query quality: what the question constrains and names, and what the queries keep of it."""
 
+import msgspec
 import pytest
 
-from seekwatch.core.model import Completeness, Search
+from seekwatch.core.model import Completeness, Search, StopReason
 from seekwatch.core.policy import Policy, QueryPolicy
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.testing import START
@@ -159,3 +160,28 @@ def test_the_axis_attaches_to_the_search_span() -> None:
     found = assert_axis(card, Axis.QUERY_QUALITY, Verdict.GOOD)
     assert found.spans
     assert all(len(span) == 16 for span in found.spans)
+
+
+SEARCH = Search(span="0" * 15 + "2", start=START, end=START, query="Chile what happened")
+STOPPED = {
+    "deadline": {"stop_reason": StopReason.DEADLINE},
+    "budget": {"stop_reason": StopReason.BUDGET},
+    "crash": {"stop_reason": StopReason.CRASHED},
+    "lost span": {"completeness": Completeness(missing_parents=1)},
+    "unseen query": {"searches": (SEARCH, Search(span="0" * 16, start=START, end=START))},
+}
+
+
+@pytest.mark.parametrize("fields", STOPPED.values(), ids=STOPPED)
+def test_where_queries_may_be_missing_a_drop_is_no_finding(fields: dict[str, object]) -> None:
+    run = episode(question="What happened in Chile in 2019?", searches=(SEARCH,))
+    assert_axis(score_trace(run), "query_quality", "bad", evidence="2019")
+    stopped = msgspec.structs.replace(run, **fields)
+    verdict = assert_axis(score_trace(stopped), "query_quality", "unscorable", evidence="2019")
+    assert verdict.tags == ()
+
+
+@pytest.mark.parametrize("fields", STOPPED.values(), ids=STOPPED)
+def test_what_was_kept_stays_kept_where_queries_may_be_missing(fields: dict[str, object]) -> None:
+    run = episode(question="What happened in Chile?", searches=(SEARCH,))
+    assert_axis(score_trace(msgspec.structs.replace(run, **fields)), "query_quality", "good")

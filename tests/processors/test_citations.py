@@ -250,3 +250,25 @@ def test_hostile_answers_take_no_longer_than_long_ones(text: str) -> None:
     """Each of these made a naive pattern quadratic; the timeout of the suite would catch it."""
     answer = _answer(text)
     assert answer.text == text
+
+
+def test_numbers_count_the_stated_citations_where_the_text_has_no_list() -> None:
+    stated = (Citation(url="https://a.org/1"), Citation(url="https://b.org/2"))
+    answer = _answer("It opened in 1932 [2]. It is long [1]. Both say so [1, 2].", stated)
+    assert _cited(answer) == [
+        ("It opened in 1932 [2].", ["https://b.org/2"]),
+        ("It is long [1].", ["https://a.org/1"]),
+        ("Both say so [1, 2].", ["https://a.org/1", "https://b.org/2"]),
+    ]
+
+
+@pytest.mark.parametrize("text", ["It opened [1] and closed [3].", "See [0].", "An array [n]."])
+def test_numbers_that_count_something_else_place_no_stated_citation(text: str) -> None:
+    stated = (Citation(url="https://a.org/1"), Citation(url="https://b.org/2"))
+    assert all(citation.start is None for citation in _answer(text, stated).citations)
+
+
+def test_a_list_of_references_goes_before_counting() -> None:
+    stated = (Citation(url="https://a.org/1"), Citation(url="https://b.org/2"))
+    text = "It opened in 1932 [1].\n\n[1] https://b.org/2\n[2] https://a.org/1"
+    assert _cited(_answer(text, stated))[0] == ("It opened in 1932 [1].", ["https://b.org/2"])

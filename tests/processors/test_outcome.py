@@ -9,7 +9,7 @@ from seekwatch.core.evidence import ExpectedFact, TruthRecord
 from seekwatch.core.model import Answer, Completeness, Fetch, Generation, Limits, Search, StopReason
 from seekwatch.core.scorecard import Axis, Outcome
 from seekwatch.core.testing import START
-from seekwatch.core.verdicts import Verdict
+from seekwatch.core.verdicts import Reason, Verdict
 from seekwatch.processors.runs.outcome import HARD_CHECKS, TABLE
 from seekwatch.processors.score import CHECK_NAMES
 from seekwatch.processors.testing import assert_outcome, score_trace
@@ -206,3 +206,11 @@ def test_a_good_run_is_good_on_every_axis() -> None:
     card = score_trace(good_run())
     assert {axis.axis: axis.verdict for axis in card.axes} == dict.fromkeys(Axis, Verdict.GOOD)
     assert card.tags == ()
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_an_answer_that_was_seen_to_be_empty_is_the_agents_error(text: str) -> None:
+    """`unknown` is for what was not seen; an empty answer was."""
+    run = answered(read(searched()), text, urls=())
+    assert outcome_row(run) == (Outcome.ERROR, "no-answer")
+    assert score_trace(run).axis(Axis.CITATION_VALIDITY).reason is Reason.NO_ANSWER

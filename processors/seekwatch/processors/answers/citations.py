@@ -65,7 +65,7 @@ def build_answer(text: str, span: str, structured: tuple[Citation, ...] | None) 
     references = _references(text)
     marks = _marks(text, references)
     if structured:
-        citations = _placed(structured, marks, text)
+        citations = _placed(structured, marks or _numbered(text, structured), text)
     else:
         citations = [
             Citation(url=mark.url, title=mark.title, start=mark.start, end=mark.end)
@@ -192,6 +192,23 @@ def _placed(structured: tuple[Citation, ...], marks: list[_Mark], text: str) -> 
         if not places:
             placed.append(citation)
     return placed
+
+
+def _numbered(text: str, structured: tuple[Citation, ...]) -> list[_Mark]:
+    """Read `[n]` as the n-th stated citation, where the text has no list of its own to say so.
+
+    Only if every number in the text names one of them: one that does not shows that the numbers
+    count something else.
+    """
+    found: list[_Mark] = []
+    for match in _MARK.finditer(text):
+        for label in _LABELS.split((match[1] or match[2]).replace("^", "")):
+            number = int(label) if label.isascii() and label.isdigit() else 0
+            if not 1 <= number <= len(structured):
+                return []
+            cited = structured[number - 1]
+            found.append(_Mark(match.start(), match.end(), cited.url, cited.title))
+    return found[:MAX_CITATIONS]
 
 
 def _moved(citation: Citation, mark: _Mark | None) -> Citation:

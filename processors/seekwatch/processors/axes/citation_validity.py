@@ -72,10 +72,11 @@ def judge(run: RunView) -> AxisVerdict:
     ones among the judged claims where policy weighs support.
     """
     answer = run.episode.answer
-    if answer is None or not answer.text:
+    if answer is None or not answer.text.strip():
         withheld = run.episode.completeness.withheld
         reason = Reason.NO_CONTENT if withheld else Reason.NO_ANSWER
-        return unscorable_axis(Axis.CITATION_VALIDITY, reason, "the trace holds no answer")
+        line = "the trace holds no answer" if answer is None else "the answer is empty"
+        return unscorable_axis(Axis.CITATION_VALIDITY, reason, line)
     if not run.citations:
         return _uncited(run, answer)
     judged = [_judge_source(run, source) for source in run.cited]
@@ -197,7 +198,10 @@ def _verdict(
 def _summary(judged: Sequence[_Judged], support: Sequence[Check]) -> str:
     valid = sum(1 for one in judged if one.verdict is Verdict.GOOD)
     supported = sum(1 for check in support if check.verdict is Verdict.GOOD)
+    unseen = sum(1 for one in judged if one.verdict is Verdict.UNSCORABLE)
     line = f"{valid} of {len(judged)} cited pages hold"
+    if unseen:
+        line += f" ({unseen} could not be judged)"
     return f"{line}, {supported} of {len(support)} cited claims supported" if support else line
 
 

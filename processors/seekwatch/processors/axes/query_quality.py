@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from seekwatch.core.model import Search
+from seekwatch.core.model import Search, StopReason
 from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction, ratio
@@ -114,15 +114,41 @@ def _compare(question: str, queries: Queries) -> _Compared:
     )
 
 
+def _unseen_queries(run: RunView) -> tuple[Reason, str] | None:
+    """Why there may be queries that were not seen, or were never sent through no fault of theirs.
+
+    What is lost is then no finding; what is kept still is.
+    """
+    episode = run.episode
+    if not episode.completeness.complete:
+        return Reason.INCOMPLETE_TRACE, "the trace is incomplete"
+    if any(search.query is None for search in episode.searches):
+        return Reason.NO_QUERY, "the query of a search was not seen"
+    stopped = episode.stop_reason in (StopReason.DEADLINE, StopReason.BUDGET, StopReason.CRASHED)
+    if stopped and episode.answer is None:
+        return Reason.NO_ANSWER, f"the run was stopped ({episode.stop_reason}) before its answer"
+    return None
+
+
+def _excused(check: Check | None, unseen: tuple[Reason, str] | None) -> Check | None:
+    """A failed check where queries may be missing: open, with what was not found so far."""
+    if check is None or unseen is None or check.verdict is not Verdict.BAD:
+        return check
+    line = f"{unseen[1]}; so far: {check.evidence}"
+    return Check.unscorable(check.name, unseen[0], line, spans=check.spans)
+
+
 def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
     policy = run.policy.query
     spans = tuple(search.span for search in asked)
     found = _compare(question, Queries([search.query or "" for search in asked], run.episode.as_of))
-    tagged = (
+    judged = (
         (_constraint_check(found, policy.minimum_constraints, spans), FailureTag.CONSTRAINT_DROP),
         (_entity_check(found, policy.minimum_entities, spans), FailureTag.ENTITY_LOSS),
         (_breadth_check(found, policy.minimum_content, spans), FailureTag.OVER_BROAD),
     )
+    unseen = _unseen_queries(run)
+    tagged = [(_excused(check, unseen), tag) for check, tag in judged]
     deciding = [check for check, _ in tagged if check is not None]
     return joined(
         Axis.QUERY_QUALITY,

@@ -175,6 +175,9 @@ def _blind(facts: Facts) -> str | None:
         return "the agent sends no content, so its answer was not seen"
     if not episode.completeness.complete:
         return "no answer seen, and the trace is incomplete"
+    if episode.answer is not None:
+        # It was seen and says nothing.
+        return None
     if episode.stop_reason is StopReason.ANSWERED:
         return "the run says that it answered, the answer was not seen"
     if episode.question is None:
@@ -185,7 +188,10 @@ def _blind(facts: Facts) -> str | None:
 
 
 def _no_answer(facts: Facts) -> str | None:
-    return "the run ended without an answer" if not facts.text else None
+    if facts.text:
+        return None
+    empty = facts.run.episode.answer is not None
+    return "the run's answer is empty" if empty else "the run ended without an answer"
 
 
 def _wrong(facts: Facts) -> str | None:
