@@ -57,6 +57,21 @@ def test_the_endpoint_comes_from_otel_variables(
     assert sink.kinds() == ["AGENT"]
 
 
+def test_a_broken_address_in_a_variable_is_said_by_name_and_harms_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://host:notaport")
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
+    memory = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
+    instrument("my-agent", tracer_provider=provider)
+    run_once()
+    assert len(memory.get_finished_spans()) == 1
+    assert "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is no usable address" in caplog.text
+
+
 def test_compression_and_sampler_variables_hold(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +360,9 @@ def test_flush_outside_an_instrumented_process_is_true() -> None:
     [
         ({"agent": " "}, "needs a name"),
         ({"agent": "a", "endpoint": "localhost:4318"}, "needs a scheme"),
+        ({"agent": "a", "endpoint": "http://host:notaport"}, "a port from 1 to 65535"),
+        ({"agent": "a", "endpoint": "http://:4318"}, "needs a host"),
+        ({"agent": "a", "endpoint": "http://[::1"}, "needs a host"),
         ({"agent": "a", "redact": ["("]}, r"redaction pattern '\('"),
         ({"agent": "a", "capture_pages": -1}, "number of bytes"),
     ],

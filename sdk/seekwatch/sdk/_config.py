@@ -7,6 +7,7 @@ whatever goes wrong later is ours to bear and never reaches the agent.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import urlsplit
 
 from seekwatch.core.redaction import Redactor
 
@@ -76,6 +77,12 @@ def _checked_endpoint(endpoint: str | None) -> str | None:
             f"endpoint {endpoint!r} needs a scheme: http://host:4318 (OTLP over HTTP) or "
             "grpc://host:4317 (OTLP over gRPC)"
         )
+    try:
+        usable = urlsplit(endpoint).port != 0 and bool(urlsplit(endpoint).hostname)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError(f"endpoint {endpoint!r} needs a host, and a port from 1 to 65535 if any")
     return endpoint
 
 

@@ -137,16 +137,23 @@ def grpc_target(endpoint: str | None) -> tuple[str | None, bool | None]:
 
 def export_hosts(endpoint: str | None) -> frozenset[str]:
     """Return the `host:port` that our own exports go to, which are never instrumented."""
-    urls = [endpoint or ""]
-    urls += [
-        value
+    urls = {"endpoint": endpoint or ""}
+    urls |= {
+        name: value
         for name, value in os.environ.items()
         if name.startswith("OTEL_EXPORTER_OTLP") and name.endswith("ENDPOINT")
-    ]
+    }
     hosts: set[str] = set()
-    for url in urls:
-        parts = urlsplit(url)
-        if parts.hostname:
+    for name, url in urls.items():
+        try:
+            parts = urlsplit(url)
             default = 443 if parts.scheme in {"https", "grpcs"} else 80
-            hosts.add(f"{parts.hostname}:{parts.port or default}")
+            authority = f"{parts.hostname}:{parts.port or default}"
+        except ValueError as error:
+            logger.warning(
+                "%s is no usable address (%s); nothing can be exported to it", name, error
+            )
+            continue
+        if parts.hostname:
+            hosts.add(authority)
     return frozenset(hosts or {"localhost:4318", "localhost:4317"})
