@@ -1,7 +1,8 @@
 """The command line: `seekwatch VERB`. Each verb lives in its own module under `commands`."""
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Annotated
 
@@ -29,6 +30,12 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _help(command: Callable[..., None]) -> str:
+    """Return a docstring whose paragraphs wrap as the terminal wants, not as the source does."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 def _examples(lines: Sequence[str]) -> str:
     return "\n\n".join(("[bold]Examples[/bold]", *(f"  {line}" for line in lines)))
 
@@ -47,7 +54,7 @@ def _root(
 
 for _verb in (up, receive, worker, export, score, tail, doctor):
     _name = _verb.__name__.rsplit(".", 1)[-1]
-    app.command(_name, epilog=_examples(_verb.EXAMPLES))(_verb.command)
+    app.command(_name, help=_help(_verb.command), epilog=_examples(_verb.EXAMPLES))(_verb.command)
 
 
 def main() -> None:

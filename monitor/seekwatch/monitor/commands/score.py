@@ -17,7 +17,7 @@ EXAMPLES: Final = (
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE…", help="OTLP files or archives.", show_default=False),
+        typer.Argument(metavar="FILE", help="OTLP files or archives.", show_default=False),
     ],
     config: options.Config = None,
     assignments: options.Assignments = None,

@@ -6,12 +6,13 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from seekwatch.core.scorecard import Axis
+from seekwatch.core.scorecard import Axis, Outcome
 from seekwatch.monitor import options
 
 EXAMPLES: Final = (
     "seekwatch tail",
     "seekwatch tail --worst 3 --axis citation_validity --agent my-agent",
+    "seekwatch tail --outcome error --outcome timeout --last 3 --no-follow",
     "seekwatch tail --kafka --json | jq .scorecard.outcome",
 )
 
@@ -32,6 +33,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    outcome: Annotated[
+        list[Outcome] | None,
+        typer.Option(
+            metavar="OUTCOME",
+            help="Only runs that ended so; may be repeated: " + ", ".join(Outcome),
+            show_default=False,
+        ),
+    ] = None,
     worst: Annotated[
         int | None,
         typer.Option(
@@ -49,7 +58,7 @@ def command(
     ] = True,
     as_json: options.Json = False,
 ) -> None:
-    """Show scorecards as they come, with the reason of every axis that is bad."""
+    """Show scorecards as they come, with the reasons of what went wrong."""
     settings = options.settings_from(
         config,
         assignments,
@@ -63,7 +72,7 @@ def command(
     patience = REMOTE if settings.log is LogKind.KAFKA else LOCAL
     tail = Tail(
         reader,
-        Filter(agent=agent, axis=axis),
+        Filter(agent=agent, axis=axis, outcomes=frozenset(outcome or ())),
         Console(highlight=False),
         as_json=as_json,
         patience=patience,

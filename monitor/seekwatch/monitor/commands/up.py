@@ -9,7 +9,7 @@ from seekwatch.monitor import options
 
 EXAMPLES: Final = (
     "seekwatch up",
-    "seekwatch up --data /var/lib/seekwatch.db --set archive.directory=/var/lib/archive",
+    "seekwatch up --set archive.directory=/var/lib/archive",
     "seekwatch up --set closing.quiet=2 --policy policy.yaml",
 )
 
@@ -21,13 +21,13 @@ def command(
     policy: options.PolicyFile = None,
     truth: options.TruthFile = None,
     grpc_port: Annotated[
-        int | None, typer.Option(help="Port of OTLP over gRPC.", show_default="4317")
+        int | None, typer.Option(help="Port of OTLP over gRPC; else 4317.", show_default=False)
     ] = None,
     http_port: Annotated[
-        int | None, typer.Option(help="Port of OTLP over HTTP.", show_default="4318")
+        int | None, typer.Option(help="Port of OTLP over HTTP; else 4318.", show_default=False)
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(help="Port of /metrics.", show_default="9464")
+        int | None, typer.Option(help="Port of /metrics; else 9464.", show_default=False)
     ] = None,
 ) -> None:
     """Run the whole monitor in one process, on a log in one file.

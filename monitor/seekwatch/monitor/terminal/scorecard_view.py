@@ -1,8 +1,8 @@
-"""How a scorecard looks in a terminal: one line for the run, one for each axis that went bad."""
+"""How a scorecard looks in a terminal: one line for the run, then why something went wrong."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -25,48 +25,73 @@ _MARKS: Final = {
     Verdict.BAD: ("✗", "bold red"),
     Verdict.UNSCORABLE: ("·", "dim"),
 }
-_OUTCOME_STYLES: Final = {Outcome.SUCCESS: "green", Outcome.UNKNOWN: "dim"}
+_WELL: Final = frozenset({Outcome.SUCCESS, Outcome.CORRECT_REFUSAL})
+_OUTCOME_STYLES: Final = dict.fromkeys(_WELL, "green") | {Outcome.UNKNOWN: "dim"}
 
 _WIDTHS: Final = {axis: max(7, len(title) + 1) for axis, title in TITLES.items()}
 _TIME: Final = 8
 _INDENT: Final = " " * (_TIME + 2)
-_AGENT: Final = 12
-_OUTCOME: Final = 9
 _SECONDS: Final = 7
 _COST: Final = 9
-_WIDE: Final = 88
-"""Columns of a terminal from which the cost is shown too."""
+
+
+class _Columns(NamedTuple):
+    """How much of names a terminal has room for, and whether it shows the cost."""
+
+    agent: int
+    outcome: int
+    cost: bool
+
+
+def _columns(width: int) -> _Columns:
+    if width >= 100:  # every outcome fits
+        return _Columns(agent=18, outcome=16, cost=True)
+    return _Columns(agent=12, outcome=9, cost=width >= 88)
 
 
 def header(width: int) -> Text:
     """Return the line above scorecards that come one by one, for a terminal of so many columns."""
+    columns = _columns(width)
     titles = "".join(f"{TITLES[axis]:<{_WIDTHS[axis]}}" for axis in Axis)
-    text = f"{'time':<{_TIME}}  {'agent':<{_AGENT}} {'outcome':<{_OUTCOME}} {titles}"
+    text = f"{'time':<{_TIME}}  {'agent':<{columns.agent}} {'outcome':<{columns.outcome}} {titles}"
     text += f"{'seconds':>{_SECONDS}}"
-    if width >= _WIDE:
+    if columns.cost:
         text += f"{'dollars':>{_COST}}"
     return Text(text, style="bold", no_wrap=True, overflow="ellipsis")
 
 
 def line(card: Scorecard, width: int, *, revision: int = 1) -> RenderableType:
-    """Return a run in one line; where an axis is bad, why, and the trace to look up."""
+    """Return a run in one line; where it or an axis went wrong, why, and the trace to look up."""
+    text = _measured(card, _columns(width))
+    below: list[RenderableType] = []
+    notes = ", ".join(note for note in (_lane(card), _revision(revision)) if note)
+    if notes and len(text) + 2 + len(notes) <= width:
+        text.append(f"  {notes}", style="dim")
+    elif notes:
+        below.append(Text(f"{_INDENT}{notes}", style="dim"))
+    reasons = [_reason(verdict) for verdict in card.axes if _is_bad(verdict)]
+    # A run is mostly partial because of a bad axis, and then that says it already.
+    if card.outcome not in _WELL and not (reasons and card.outcome is Outcome.PARTIAL):
+        ending = f"{card.outcome}: {card.outcome_evidence}"
+        reasons.insert(0, _indented(Text(plain(ending, 400), style="yellow")))
+    if reasons:
+        reasons.append(Text(f"{_INDENT}trace {card.trace}", style="dim"))
+    return Group(text, *below, *reasons)
+
+
+def _measured(card: Scorecard, columns: _Columns) -> Text:
+    """Return what stands in columns."""
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(f"{_clock(card.end):<{_TIME}}  ", style="dim")
-    text.append(f"{plain(card.agent, _AGENT):<{_AGENT}} ")
-    outcome = plain(str(card.outcome), _OUTCOME)
-    text.append(f"{outcome:<{_OUTCOME}} ", style=_OUTCOME_STYLES.get(card.outcome, "yellow"))
+    text.append(f"{plain(card.agent, columns.agent):<{columns.agent}} ")
+    outcome = f"{plain(str(card.outcome), columns.outcome):<{columns.outcome}} "
+    text.append(outcome, style=_OUTCOME_STYLES.get(card.outcome, "yellow"))
     for verdict in card.axes:
         text.append_text(_cell(verdict))
     text.append(f"{card.latency.total:>{_SECONDS}.1f}")
-    if width >= _WIDE:
+    if columns.cost:
         text.append(f"{_dollars(card):>{_COST}}")
-    notes = [note for note in (_lane(card), _revision(revision)) if note]
-    if notes:
-        text.append("  " + ", ".join(notes), style="dim")
-    reasons = [_reason(verdict) for verdict in card.axes if _is_bad(verdict)]
-    if reasons:
-        reasons.append(Text(f"{_INDENT}trace {card.trace}", style="dim"))
-    return Group(text, *reasons)
+    return text
 
 
 def ranking(cards: Iterable[Scorecard], axis: Axis | None) -> RenderableType:
@@ -141,6 +166,10 @@ def _mark(verdict: AxisVerdict) -> Text:
 
 def _reason(verdict: AxisVerdict) -> RenderableType:
     text = Text.assemble((f"✗ {TITLES[verdict.axis]}: ", "red"), plain(verdict.evidence, 400))
+    return _indented(text)
+
+
+def _indented(text: Text) -> RenderableType:
     return Padding(text, (0, 0, 0, len(_INDENT)), expand=False)
 
 

@@ -8,7 +8,14 @@ from typing import Final, NamedTuple
 from rich.console import Console
 
 from seekwatch.core.records import OutputReader, StoredOutput
-from seekwatch.core.scorecard import Axis, AxisVerdict, Scorecard, ScoreEntry, encode_line
+from seekwatch.core.scorecard import (
+    Axis,
+    AxisVerdict,
+    Outcome,
+    Scorecard,
+    ScoreEntry,
+    encode_line,
+)
 from seekwatch.core.topics import unpack_scores
 from seekwatch.core.verdicts import Verdict
 from seekwatch.monitor.backoff import patiently
@@ -40,14 +47,23 @@ REMOTE: Final = Patience(5.0, 1.5)
 
 
 class Filter(NamedTuple):
-    """Which runs are shown; None shows all."""
+    """Which runs are shown.
+
+    Attributes:
+        agent: runs of this agent; None: of every one.
+        axis: runs that are bad on it; None: whatever the verdicts are.
+        outcomes: runs that ended in one of them; empty: whatever the outcome is.
+    """
 
     agent: str | None = None
     axis: Axis | None = None
+    outcomes: frozenset[Outcome] = frozenset()
 
     def __call__(self, card: Scorecard) -> bool:
         """Tell whether a run is shown."""
         if self.agent is not None and card.agent != self.agent:
+            return False
+        if self.outcomes and card.outcome not in self.outcomes:
             return False
         return self.axis is None or card.axis(self.axis).verdict is Verdict.BAD
 
