@@ -183,6 +183,7 @@ class MonitorHealth(Section):
     partition_memory: Duration
     partition_for: Duration
     recent: Duration
+    exports_stuck_for: Duration
     keep_firing_for: Duration
     scorer_error_share: Share
     scorer_error_window: Duration

@@ -19,6 +19,7 @@ def pipeline_alerts(objectives: Objectives) -> list[Alert]:
         _consumer_lag(health),
         _partition_stalled(health),
         *_happened_at_all(health),
+        _exports_stuck(health),
         _scorer_errors(health),
         _late_spans(health),
         _rebalance_storm(health),
@@ -92,13 +93,13 @@ def _scoring_stalled(health: MonitorHealth) -> Alert:
         f"sum(absent_over_time({scored}))",
     )
     arrived = _a_while_ago('seekwatch_spans_total{result="accepted"}', health)
-    refused = _a_while_ago('seekwatch_commits_total{result="retry"}', health)
+    failed = _a_while_ago('seekwatch_commits_total{result=~"retry|refused"}', health)
     committed = increase('seekwatch_commits_total{result="ok"}', since)
     return _pipeline_alert(
         "ScoringStalled",
         any_of(
             block(f"{block(unscored)}\nand\n{arrived} > 0"),
-            block(f"{refused} > 0\nunless\n{committed} > 0"),
+            block(f"{failed} > 0\nunless\n{committed} > 0"),
         ),
         pending=health.stalled_for,
         health=health,
@@ -209,6 +210,16 @@ _EVENTS = (
         summary="More values of the label {{ $labels.label }} than the monitor tells apart",
         what="updates were booked under 'other' because the label {{ $labels.label }} is full",
     ),
+    _Event(
+        name="ExportsRefused",
+        series='seekwatch_exported_records_total{result="refused"}',
+        by=("exporter",),
+        summary="The exporter {{ $labels.exporter }} passes records over",
+        what=(
+            "records can never be delivered and were passed over by the exporter "
+            "{{ $labels.exporter }}"
+        ),
+    ),
 )
 
 
@@ -227,6 +238,26 @@ def _happened_at_all(health: MonitorHealth) -> list[Alert]:
         )
         for event in _EVENTS
     ]
+
+
+def _exports_stuck(health: MonitorHealth) -> Alert:
+    """Attempts and no delivery. A quiet exporter makes no attempt, so it is not stuck."""
+    series = "seekwatch_exported_records_total"
+    retried = increase(f'{series}{{result="retried"}}', health.recent, ("exporter",))
+    delivered = increase(f'{series}{{result="delivered"}}', health.recent, ("exporter",))
+    return _pipeline_alert(
+        "ExportsStuck",
+        f"{retried} > 0\nunless\n{delivered} > 0",
+        pending=health.exports_stuck_for,
+        health=health,
+        summary="The exporter {{ $labels.exporter }} delivers nothing",
+        description=(
+            "The exporter {{ $labels.exporter }} has tried for "
+            f"{health.exports_stuck_for} and delivered no record. Its records wait in their topic "
+            "until the topic's retention takes them; scoring goes on."
+        ),
+        when=f"attempts and no delivery in {health.recent}",
+    )
 
 
 def _scorer_errors(health: MonitorHealth) -> Alert:

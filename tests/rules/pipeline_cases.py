@@ -88,6 +88,11 @@ _SCORED = 'seekwatch_last_scored_timestamp_seconds{agent="shop",instance="a"}'
 _ACCEPTED = 'seekwatch_spans_total{result="accepted",instance="a"}'
 _COMMITS = 'seekwatch_commits_total{result="ok",instance="a"}'
 _RETRIES = 'seekwatch_commits_total{result="retry",instance="a"}'
+_REFUSALS = 'seekwatch_commits_total{result="refused",instance="a"}'
+_RETRIED = 'seekwatch_exported_records_total{exporter="evaluation",result="retried",instance="a"}'
+_DELIVERED = (
+    'seekwatch_exported_records_total{exporter="evaluation",result="delivered",instance="a"}'
+)
 _READ = 'seekwatch_read_position{partition="3",instance="a"}'
 _END = 'seekwatch_log_end_position{partition="3",instance="a"}'
 _CLOSED = 'seekwatch_traces_closed_total{reason="complete",instance="a"}'
@@ -165,17 +170,18 @@ def _stalled_cases() -> Iterator[Case]:
         series={_ACCEPTED: "0x60 10+10x11 120x40", _SCORED: "0x72 4380x40"},
         expect={"65m": [], "72m": [], "80m": [], "95m": []},
     )
-    yield Case(
-        sentence="ScoringStalled fires when every commit is refused, so that nothing is counted",
-        alert=alert,
-        series={
-            _ACCEPTED: "0+50x30 1500x90",
-            _SCORED: "0+60x30 1800x90",
-            _COMMITS: "0+6x30 180x90",
-            _RETRIES: "0x30 0+2x90",
-        },
-        expect={"30m": [], "45m": [], "70m": [STALLED]},
-    )
+    for how, failures in {"fails": _RETRIES, "is refused": _REFUSALS}.items():
+        yield Case(
+            sentence=f"ScoringStalled fires when every commit {how}, so that nothing is counted",
+            alert=alert,
+            series={
+                _ACCEPTED: "0+50x30 1500x90",
+                _SCORED: "0+60x30 1800x90",
+                _COMMITS: "0+6x30 180x90",
+                failures: "0x30 0+2x90",
+            },
+            expect={"30m": [], "45m": [], "70m": [STALLED]},
+        )
     yield Case(
         sentence="ScoringStalled is silent when a commit succeeds at a second attempt",
         alert=alert,
@@ -277,6 +283,12 @@ _EVENTS = {
         "More values of the label agent than the monitor tells apart",
         "updates were booked under 'other' because the label agent is full",
     ),
+    "ExportsRefused": (
+        'seekwatch_exported_records_total{exporter="archive",result="refused",instance="a"}',
+        {"exporter": "archive"},
+        "The exporter archive passes records over",
+        "records can never be delivered and were passed over by the exporter archive",
+    ),
 }
 
 
@@ -295,6 +307,51 @@ def _event_cases() -> Iterator[Case]:
             series={series: "7x10 0x60"},
             expect={"5m": [], "12m": [], "30m": []},
         )
+
+
+def _exporter_cases() -> Iterator[Case]:
+    alert = "ExportsStuck"
+    stuck = health(
+        "ticket",
+        "The exporter evaluation delivers nothing",
+        "The exporter evaluation has tried for 15m and delivered no record. Its records wait in "
+        "their topic until the topic's retention takes them; scoring goes on.",
+        {"exporter": "evaluation"},
+    )
+    yield Case(
+        sentence="ExportsStuck fires when a backend is away, and ends after it is back",
+        alert=alert,
+        series={_RETRIED: "0x10 2+2x60 122x60", _DELIVERED: "5+5x10 55x60 60+5x60"},
+        expect={"30m": [], "50m": [stuck], "70m": [stuck], "100m": []},
+    )
+    yield Case(
+        sentence="ExportsStuck fires for the exporter that is stuck, whatever another delivers",
+        alert=alert,
+        series={
+            _RETRIED: "0x10 2+2x80",
+            _DELIVERED: "0x90",
+            _DELIVERED.replace("evaluation", "archive"): "0+5x90",
+        },
+        expect={"60m": [stuck]},
+    )
+    yield Case(
+        sentence="ExportsStuck is silent while some records come through",
+        alert=alert,
+        series={_RETRIED: "0+5x90", _DELIVERED: "0+1x90"},
+        expect={"30m": [], "60m": []},
+    )
+    yield Case(
+        sentence="ExportsStuck is silent after one failed attempt on a quiet night",
+        alert=alert,
+        series={_RETRIED: "0x20 1x80", _DELIVERED: "9x21 10x80"},
+        expect={"30m": [], "60m": []},
+    )
+    yield Case(
+        sentence="ExportsStuck is silent when there is nothing to export",
+        alert=alert,
+        series={_RETRIED: "3x90", _DELIVERED: "9x90"},
+        expect={"30m": [], "60m": []},
+    )
 
 
 def _share_cases() -> Iterator[Case]:
@@ -372,6 +429,7 @@ CASES = [
     *_stalled_cases(),
     *_log_cases(),
     *_event_cases(),
+    *_exporter_cases(),
     *_share_cases(),
     *_other_cases(),
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rules.objectives import DEFAULT_PATH
+from rules.objectives import DEFAULT_PATH, load
 from seekwatch.core.policy import Regime
 from seekwatch.core.scorecard import (
     Axis,
@@ -128,6 +128,27 @@ def test_the_command_line_takes_its_commands(alert: str) -> None:
         if words[0] == "seekwatch":
             arguments = list(takewhile(lambda word: word != "|", words[2:]))
             assert verbs[words[1]].make_context(words[1], arguments)
+
+
+def chosen_outcomes(alert: str) -> set[str]:
+    """The outcomes by which a runbook picks runs out."""
+    return {
+        outcome
+        for command in commands(alert)
+        for outcome in re.findall(r"--outcome (\w+)", command)
+    }
+
+
+@pytest.mark.parametrize("alert", [alert for alert in ALERTS if alert.startswith("SuccessRate")])
+def test_a_runbook_on_success_shows_runs_of_every_outcome_that_counts_as_none(alert: str) -> None:
+    success = load().success
+    counted = set(Outcome) - {*success.good, *success.ignored}
+    assert chosen_outcomes(alert) == counted
+    assert chosen_outcomes("NoSuccesses") == counted
+
+
+def test_the_runbook_on_unknown_outcomes_shows_those() -> None:
+    assert chosen_outcomes("UnknownOutcomesHigh") == {Outcome.UNKNOWN}
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not on the PATH")
