@@ -22,6 +22,7 @@ from seekwatch.processors.text.fold import fold
 from seekwatch.processors.text.numbers import numbers
 from seekwatch.processors.text.phrases import has_caveat, is_refusal
 from seekwatch.processors.text.statements import own_words
+from seekwatch.processors.text.support import support_of
 
 REDACTOR = Redactor()
 PIECES = (
@@ -58,6 +59,7 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "numbers": (lambda text: numbers(fold(text)), 10_000),
     "figures": (lambda text: without_held(numbers("12.5%"), "12.5%", [], text), 10_000),
     "own words": (own_words, 4_000),
+    "support": (lambda text: support_of(text[:10_000], [fold(text)]), 5_000),
     "constraints": (constraints, 1_000),
     "names": (entities, 1_000),
     "refusal": (is_refusal, 2_000),

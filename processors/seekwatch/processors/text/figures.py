@@ -7,10 +7,11 @@ numbers that both are there). None of these is a number that the page does not h
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from seekwatch.processors.text.numbers import UNITS, Number
+from seekwatch.processors.text.numbers import UNITS, Number, numbers
 
 _GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:([ '.,])\d{3})(?:\1\d{3}){0,5}(?![\d]|[.,]\d)")
 _DECIMAL_COMMA: Final = re.compile(
@@ -27,6 +28,12 @@ _ABOUT: Final = re.compile(
     r"~|≈|около|примерно|(?:约|大约|近|超过|約|およそ)[有为是达]?)\s?[$€£¥]?$"
 )
 _MAX_COMBINED: Final = 8
+
+
+@lru_cache(maxsize=64)
+def numbers_on(page: str) -> tuple[Number, ...]:
+    """Return the numbers of a folded page; many claims ask for the same few pages."""
+    return tuple(numbers(page))
 
 
 def without_held(
@@ -102,7 +109,8 @@ def _step(number: Number, claim: str) -> float:
     return float(number.scale) if len(whole) > 1 or number.scale > 1 else 0.0
 
 
-def _other_notations(page: str) -> list[float]:
+@lru_cache(maxsize=64)
+def _other_notations(page: str) -> tuple[float, ...]:
     """Values of what stands on a page with other separators than English ones, and of fractions."""
     found = {float(_SEPARATOR.sub("", match[0])) for match in _GROUPED.finditer(page)}
     for match in _DECIMAL_COMMA.finditer(page):
@@ -111,4 +119,4 @@ def _other_notations(page: str) -> list[float]:
         whole, top, bottom = int(match[1] or 0), int(match[2]), int(match[3])
         if 0 < top < bottom:
             found.add(whole + top / bottom)
-    return sorted(found)
+    return tuple(sorted(found))

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from seekwatch.processors.text.figures import is_worked_out, without_held
+from seekwatch.processors.text.figures import is_worked_out, numbers_on, without_held
 from seekwatch.processors.text.fold import fold
 from seekwatch.processors.text.numbers import numbers
 from seekwatch.processors.text.words import content_words
@@ -21,6 +21,8 @@ _MAX_PLACES: Final = 200
 _MAX_STEMS: Final = 60
 _MAX_NUMBERS: Final = 30
 """Numbers of one claim that are looked for."""
+_MAX_LENGTH: Final = 60
+"""Characters of one word or number; a longer one is none, and slow to look for."""
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -45,7 +47,7 @@ def support_of(claim: str, pages: Sequence[str], enough: float = 1.0) -> Support
         pages: folded texts (`fold`) of the cited pages.
         enough: overlap at which no further page is searched.
     """
-    stems = content_words(claim)[:_MAX_STEMS]
+    stems = [stem[:_MAX_LENGTH] for stem in content_words(claim)[:_MAX_STEMS]]
     held: set[int] = set()
     for page in pages:
         if stems and len(held) < enough * len(stems):
@@ -62,11 +64,15 @@ def missing_numbers(claim: str, pages: Sequence[str]) -> tuple[str, ...]:
     A number that the claim works out of two that are held is not missing.
     """
     folded = fold(claim)
-    stated = [number for number in numbers(folded) if not number.worded][:_MAX_NUMBERS]
+    stated = [
+        number
+        for number in numbers(folded)
+        if not number.worded and number.end - number.start <= _MAX_LENGTH
+    ][:_MAX_NUMBERS]
     wanted = stated
     for page in pages if wanted else ():
         absent = [n for n in wanted if not _written(folded[n.start : n.end], page)]
-        held = numbers(page) if absent else []
+        held = numbers_on(page) if absent else ()
         absent = [n for n in absent if not any(n.equals(other) for other in held)]
         wanted = without_held(absent, folded, held, page)
     if wanted and len(wanted) < len(stated):
