@@ -1,4 +1,4 @@
-"""The log's clock of a partition: never ahead of records to come, and never stuck behind silence."""
+"""The clock of a partition: never ahead of records to come, never stuck behind silence."""
 
 from collections.abc import Sequence
 
