@@ -13,11 +13,13 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from seekwatch.core import attributes as names
 from seekwatch.core.evidence import NO_EVIDENCE, Evidence
 from seekwatch.core.model import Episode
 from seekwatch.core.policy import Policy
-from seekwatch.core.scorecard import Axis, Scorecard, encode_line
+from seekwatch.core.scorecard import Axis, Outcome, Scorecard, encode_line
 from seekwatch.core.tags import FailureTag
+from seekwatch.core.testing import TraceBuilder, result, span, span_id, trace_id, traces_request
 from seekwatch.core.verdicts import Reason, Verdict, is_score
 from seekwatch.processors import score as scoring
 from seekwatch.processors.axes.joining import EVIDENCE_LENGTH
@@ -187,3 +189,44 @@ def test_every_tag_is_in_the_documents_or_found_on_the_way() -> None:
         FailureTag.UNNECESSARY_BROWSER,
     }
     assert {tag for tag in FailureTag if f"`{tag}`" in text} == set(FailureTag) - on_the_way
+
+
+def test_a_run_that_sends_no_content_is_never_bad() -> None:
+    """What is withheld is unscorable, whatever addresses and statuses the trace still shows."""
+    withheld = {names.CONTENT_WITHHELD: True}
+    fetched = {
+        names.SPAN_KIND: names.KIND_TOOL,
+        names.FETCH_ADAPTER: "fetch",
+        names.URL_FULL: "https://example.org/a",
+        names.HTTP_STATUS: 200,
+        names.CONTENT_OMITTED: "capture-off",
+        names.RESPONSE_HEADER + "last-modified": ["Sat, 01 Jan 2011 00:00:00 GMT"],
+    }
+    searched = {names.SPAN_KIND: names.KIND_RETRIEVER, names.SEARCH_PROVIDER: "tavily"}
+    run = {
+        names.SPAN_KIND: names.KIND_AGENT,
+        names.QUESTION + names.WITHHELD_LENGTH: 30,
+        names.ANSWER + names.WITHHELD_LENGTH: 300,
+        names.STOP_REASON: "answered",
+        names.FRESHNESS_REGIME: "fast",
+    }
+    spans = [
+        span("run", {**run, **withheld}, trace=trace_id("w")),
+        span("search", {**searched, **withheld}, trace=trace_id("w"), parent=span_id("run")),
+        span("fetch", {**fetched, **withheld}, trace=trace_id("w"), parent=span_id("run")),
+    ]
+    card = score_trace(traces_request(spans, scope="seekwatch.sdk"))
+    assert card.outcome is Outcome.UNKNOWN
+    assert {axis.axis: axis.reason for axis in card.axes} == dict.fromkeys(Axis, Reason.NO_CONTENT)
+    assert card.tags == ()
+
+
+@pytest.mark.parametrize("reason", ["deadline", "budget", "crashed"])
+def test_sources_of_a_run_without_an_answer_are_not_judged(reason: str) -> None:
+    """They are sources of nothing: the run was stopped before it chose among them."""
+    old = result("https://example.org/a", published="2011-01-01")
+    run = TraceBuilder("finder").agent("What is the latest Zephyr?").search("latest Zephyr", [old])
+    card = score_trace(run.fetch("https://example.org/a", html="<p>Zephyr 1").stop(reason))
+    sources = (Axis.SOURCE_FRESHNESS, Axis.SOURCE_DIVERSITY, Axis.CITATION_VALIDITY)
+    assert {card.axis(axis).reason for axis in sources} == {Reason.NO_ANSWER}
+    assert card.tags == ()

@@ -71,11 +71,9 @@ def judge(run: RunView) -> AxisVerdict:
     The score is the share of good ones among the judged citations, times the share of supported
     ones among the judged claims where policy weighs support.
     """
-    answer = run.episode.answer
-    if answer is None or not answer.text.strip():
-        withheld = run.episode.completeness.withheld
-        reason = Reason.NO_CONTENT if withheld else Reason.NO_ANSWER
-        line = "the trace holds no answer" if answer is None else "the answer is empty"
+    answer, unanswered = run.episode.answer, run.unanswered
+    if answer is None or unanswered is not None:
+        reason, line = unanswered or (Reason.NO_ANSWER, "the trace holds no answer")
         return unscorable_axis(Axis.CITATION_VALIDITY, reason, line)
     if not run.citations:
         return _uncited(run, answer)

@@ -29,11 +29,13 @@ def judge(run: RunView) -> AxisVerdict:
     The score is distinct organisations over the floor, at most 1; over the cap it is at most
     cap / most citations of one; 0 for a regulatory question without a primary source.
     """
+    if run.unanswered is not None:
+        return unscorable_axis(Axis.SOURCE_DIVERSITY, *run.unanswered)
     basis, sources = run.basis
-    withheld = run.episode.completeness.withheld
     if not sources:
-        reason = Reason.NO_CONTENT if withheld else Reason.NO_SOURCES
-        return unscorable_axis(Axis.SOURCE_DIVERSITY, reason, "no source was cited or read")
+        return unscorable_axis(
+            Axis.SOURCE_DIVERSITY, Reason.NO_SOURCES, "no source was cited or read"
+        )
     return _judged(run, sources, basis)
 
 

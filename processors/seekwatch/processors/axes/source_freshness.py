@@ -38,20 +38,18 @@ def judge(run: RunView) -> AxisVerdict:
     """
     regime, origin = regime_of(run)
     notes = {} if regime is None else {"regime": regime.value, "regime_from": origin}
+    if run.unanswered is not None:
+        return unscorable_axis(Axis.SOURCE_FRESHNESS, *run.unanswered, notes=notes)
     basis, sources = run.basis
     if regime is None:
-        reason = Reason.NO_CONTENT if run.episode.completeness.withheld else Reason.NO_QUESTION
-        return unscorable_axis(
-            Axis.SOURCE_FRESHNESS, reason, "no question, so no regime to judge ages by"
-        )
+        line = "no question, so no regime to judge ages by"
+        return unscorable_axis(Axis.SOURCE_FRESHNESS, Reason.NO_QUESTION, line)
     floor = _floor(run, regime)
     if floor is None:
         return _insensitive(run, notes)
     if not sources:
-        reason = Reason.NO_CONTENT if run.episode.completeness.withheld else Reason.NO_SOURCES
-        return unscorable_axis(
-            Axis.SOURCE_FRESHNESS, reason, f"{regime}: no source was cited or read", notes=notes
-        )
+        line = f"{regime}: no source was cited or read"
+        return unscorable_axis(Axis.SOURCE_FRESHNESS, Reason.NO_SOURCES, line, notes=notes)
     notes["sources"] = basis
     return _judged(run, regime, floor, sources, notes)
 

@@ -11,6 +11,7 @@ from typing import Final
 from seekwatch.core.evidence import Evidence, LinkCheck
 from seekwatch.core.model import Adapter, Citation, Episode, Fetch, Search, SearchResult
 from seekwatch.core.policy import Policy
+from seekwatch.core.verdicts import Reason
 from seekwatch.processors.sources.page_kinds import PageKind, kind_of_fetch
 from seekwatch.processors.text.dates import iso_day
 from seekwatch.processors.text.fold import fold
@@ -205,6 +206,17 @@ class RunView:
         """What a source counts as for diversity: its organisation, else its domain."""
         site = source.site or source.key
         return self.policy.diversity.organisations.get(site, site)
+
+    @property
+    def unanswered(self) -> tuple[Reason, str] | None:
+        """Why there is no answer to judge the sources of; None where there is one."""
+        answer = self.episode.answer
+        if answer is not None and answer.text.strip():
+            return None
+        if self.episode.completeness.withheld:
+            return Reason.NO_CONTENT, "the agent sends no content, so its answer was not seen"
+        line = "the trace holds no answer" if answer is None else "the answer is empty"
+        return Reason.NO_ANSWER, line
 
     @property
     def answer_spans(self) -> tuple[str, ...]:
