@@ -1,9 +1,8 @@
 """An OTLP backend for log records, over HTTP and gRPC, that answers as it is told to."""
 
 import gzip
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 )
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
+from tests.services.loopback import LoopbackServer
 from tests.services.otlp_sink import plain
 from tests.services.ports import LOOPBACK
 
@@ -63,33 +63,12 @@ class LogSink:
         return answer.SerializeToString()
 
 
-class HttpLogSink(LogSink):
+class HttpLogSink(LogSink, LoopbackServer):
     """OTLP over HTTP on loopback; a context manager."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-
-    @property
-    def url(self) -> str:
-        """Base address."""
-        return f"http://{LOOPBACK}:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        LogSink.__init__(self)
+        LoopbackServer.__init__(self, _handler(self))
 
 
 class GrpcLogSink(LogSink):

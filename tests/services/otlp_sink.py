@@ -2,10 +2,9 @@
 
 import gzip
 import socket
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
+from tests.services.loopback import LoopbackServer
 from tests.services.ports import LOOPBACK
 from tests.services.waiting import eventually
 
@@ -139,38 +139,12 @@ def _value(value: AnyValue) -> Any:
     return None if kind is None else getattr(value, kind)
 
 
-class HttpSink(_Store):
+class HttpSink(_Store, LoopbackServer):
     """OTLP over HTTP on loopback; a context manager."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-
-    @property
-    def authority(self) -> str:
-        """`host:port`."""
-        return f"{LOOPBACK}:{self._server.server_port}"
-
-    @property
-    def url(self) -> str:
-        """Base address, as `endpoint` takes it."""
-        return f"http://{self.authority}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        _Store.__init__(self)
+        LoopbackServer.__init__(self, self._handler())
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         store = self

@@ -6,17 +6,15 @@ Plain sockets by the standard library, so that the clients under test meet a rea
 import functools
 import gzip
 import json
-import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.services.ports import LOOPBACK
+from tests.services.loopback import LoopbackServer
 
 PAGE = "<html><head><title>A page</title></head><body><p>Snow fell in the valley.</p></body></html>"
 BIG_PAGE_BYTES = 3 * 1024 * 1024
@@ -53,39 +51,13 @@ class Answer:
 Page = Callable[[Received], Answer]
 
 
-class LocalWeb:
+class LocalWeb(LoopbackServer):
     """A context manager that serves `pages` on a free port of loopback."""
 
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self.pages: dict[str, Page] = {**_pages(), **_search_apis(), **_models()}
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-
-    @property
-    def authority(self) -> str:
-        """`host:port`, as search API entries name it."""
-        return f"{LOOPBACK}:{self._server.server_port}"
-
-    @property
-    def url(self) -> str:
-        """Base address without a trailing slash."""
-        return f"http://{self.authority}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(self._handler())
 
     def _answer(self, received: Received) -> Answer:
         self.requests.append(received)

@@ -76,14 +76,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         spans: Iterable[str] = (),
     ) -> Self:
         """A check that passed."""
-        return cls(
-            name=name,
-            verdict=Verdict.GOOD,
-            evidence=evidence,
-            score=score,
-            subject=subject,
-            spans=tuple(spans),
-        ).validated()
+        return cls._answered(Verdict.GOOD, name, evidence, score, subject, spans)
 
     @classmethod
     def bad(
@@ -96,14 +89,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         spans: Iterable[str] = (),
     ) -> Self:
         """A check that the agent failed."""
-        return cls(
-            name=name,
-            verdict=Verdict.BAD,
-            evidence=evidence,
-            score=score,
-            subject=subject,
-            spans=tuple(spans),
-        ).validated()
+        return cls._answered(Verdict.BAD, name, evidence, score, subject, spans)
 
     @classmethod
     def unscorable(
@@ -124,6 +110,25 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             subject=subject,
             spans=tuple(spans),
         )
+
+    @classmethod
+    def _answered(
+        cls,
+        verdict: Verdict,
+        name: str,
+        evidence: str,
+        score: float,
+        subject: str | None,
+        spans: Iterable[str],
+    ) -> Self:
+        return cls(
+            name=name,
+            verdict=verdict,
+            evidence=evidence,
+            score=score,
+            subject=subject,
+            spans=tuple(spans),
+        ).validated()
 
     def validated(self) -> Self:
         """Return this check, or an unscorable one in its place when its score is no score."""
