@@ -19,7 +19,15 @@ from seekwatch.core.model import Episode
 from seekwatch.core.policy import Policy
 from seekwatch.core.scorecard import Axis, Outcome, Scorecard, encode_line
 from seekwatch.core.tags import FailureTag
-from seekwatch.core.testing import TraceBuilder, result, span, span_id, trace_id, traces_request
+from seekwatch.core.testing import (
+    AttributeMap,
+    TraceBuilder,
+    result,
+    span,
+    span_id,
+    trace_id,
+    traces_request,
+)
 from seekwatch.core.verdicts import Reason, Verdict, is_score
 from seekwatch.processors import score as scoring
 from seekwatch.processors.axes.joining import EVIDENCE_LENGTH
@@ -193,8 +201,8 @@ def test_every_tag_is_in_the_documents_or_found_on_the_way() -> None:
 
 def test_a_run_that_sends_no_content_is_never_bad() -> None:
     """What is withheld is unscorable, whatever addresses and statuses the trace still shows."""
-    withheld = {names.CONTENT_WITHHELD: True}
-    fetched = {
+    withheld: AttributeMap = {names.CONTENT_WITHHELD: True}
+    fetched: AttributeMap = {
         names.SPAN_KIND: names.KIND_TOOL,
         names.FETCH_ADAPTER: "fetch",
         names.URL_FULL: "https://example.org/a",
@@ -202,8 +210,11 @@ def test_a_run_that_sends_no_content_is_never_bad() -> None:
         names.CONTENT_OMITTED: "capture-off",
         names.RESPONSE_HEADER + "last-modified": ["Sat, 01 Jan 2011 00:00:00 GMT"],
     }
-    searched = {names.SPAN_KIND: names.KIND_RETRIEVER, names.SEARCH_PROVIDER: "tavily"}
-    run = {
+    searched: AttributeMap = {
+        names.SPAN_KIND: names.KIND_RETRIEVER,
+        names.SEARCH_PROVIDER: "tavily",
+    }
+    run: AttributeMap = {
         names.SPAN_KIND: names.KIND_AGENT,
         names.QUESTION + names.WITHHELD_LENGTH: 30,
         names.ANSWER + names.WITHHELD_LENGTH: 300,
