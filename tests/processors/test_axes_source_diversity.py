@@ -51,6 +51,11 @@ def test_a_fact_needs_two_domains() -> None:
     assert "a.com" in verdict.evidence
 
 
+def test_without_the_question_nobody_knows_how_many_sources_it_asks_for() -> None:
+    verdict = judged("https://a.com/1", question="")
+    assert (verdict.verdict, verdict.reason) == (Verdict.UNSCORABLE, Reason.NO_QUESTION)
+
+
 def test_a_synthesis_needs_four() -> None:
     urls = [f"https://site-{letter}.com/" for letter in "abcd"]
     assert judged(*urls, question=SYNTHESIS).verdict is Verdict.GOOD

@@ -36,11 +36,16 @@ def judge(run: RunView) -> AxisVerdict:
         return unscorable_axis(
             Axis.SOURCE_DIVERSITY, Reason.NO_SOURCES, "no source was cited or read"
         )
-    return _judged(run, sources, basis)
+    if not run.episode.question:
+        return unscorable_axis(
+            Axis.SOURCE_DIVERSITY,
+            Reason.NO_QUESTION,
+            "the question is not known, and with it how many sources it asks for",
+        )
+    return _judged(run, run.episode.question, sources, basis)
 
 
-def _judged(run: RunView, sources: Sequence[Source], basis: str) -> AxisVerdict:
-    question = run.episode.question or ""
+def _judged(run: RunView, question: str, sources: Sequence[Source], basis: str) -> AxisVerdict:
     notes = {"sources": basis, "class": class_of_question(question).value}
     copied = copies([source.text for source in sources], run.policy.diversity.near_duplicate)
     counts = _organisation_counts(run, sources, basis)
