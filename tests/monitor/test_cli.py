@@ -1,127 +1,183 @@
-"""The command line as a person meets it: help, errors in two lines, exit codes."""
+"""The command line as a person meets it: help, errors in two lines, exit codes.
+
+Most of it is called in this process, since each start of one costs a second.
+"""
 
 import json
-import os
+import logging
 import signal
 import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from typer.testing import CliRunner
 
-from seekwatch.core.scorecard import Axis
+from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.testing import TraceBuilder
-from seekwatch.monitor.cli import app
+from seekwatch.exporters.archive_reader import read_archive
+from seekwatch.monitor import cli
 from tests.services.monitor_process import MonitorProcess, PatientSender, seekwatch
 from tests.services.traffic import expected_scorecards, runs
 from tests.services.waiting import eventually
 
 VERBS = ("up", "receive", "worker", "export", "score", "tail", "doctor")
-FAST = ("closing.quiet=0.2", "worker.commit_interval=0.1")
+SENT = runs(6, open_every=99)
 
 
-def _run(
-    *words: str, directory: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        seekwatch(*words),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        cwd=directory,
-        env={**os.environ, "COLUMNS": "100", **environment},
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Answer]
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Call]:
+    """`seekwatch` in this process, in the test's own directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+
+    def called(*words: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["seekwatch", *words])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        out, err = capfd.readouterr()
+        return Answer(int(end.value.code or 0), out, err)
+
+    yield called
+    root.handlers[:], root.level = before
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MonitorProcess]:
+    """One `seekwatch up` that was sent some runs and has archived them."""
+    directory = tmp_path_factory.mktemp("up")
+    settings = ("closing.quiet=0.2", "worker.commit_interval=0.1", "archive.directory=archive")
+    with MonitorProcess("up", directory, settings) as monitor:
+        sender = PatientSender(monitor.otlp)
+        for run in SENT:
+            for request in run.requests:
+                sender.send(request)
+        sender.close()
+        eventually(
+            lambda: len(list(read_archive(directory / "archive"))) == len(SENT),
+            what="every run is archived",
+            forgive=(ConfigurationError,),
+        )
+        yield monitor
+
+
+@pytest.fixture
+def data(up: MonitorProcess) -> tuple[str, str]:
+    """Words that name the log of `up`."""
+    return ("--data", str(up.service.log.parent / "seekwatch.db"))
+
+
+def test_a_process_of_its_own_prints_its_version() -> None:
+    answer = subprocess.run(
+        seekwatch("--version"), capture_output=True, text=True, check=True, timeout=60
     )
-
-
-def test_version() -> None:
-    assert _run("--version").stdout.strip() == f"seekwatch {version('seekwatch')}"
+    assert answer.stdout.strip() == f"seekwatch {version('seekwatch')}"
 
 
 def _help(*words: str) -> str:
-    """Return a help page, in this process: only the start of one is slow."""
-    answer = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "100"})
+    answer = CliRunner().invoke(cli.app, [*words, "--help"], env={"COLUMNS": "80"})
     assert answer.exit_code == 0
     return answer.output
 
 
-def test_help_names_every_verb_in_one_line() -> None:
+def test_help_names_every_verb() -> None:
     text = _help()
     for verb in VERBS:
         assert any(line.strip(" │").startswith(f"{verb} ") for line in text.splitlines())
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help_of_a_verb_shows_examples(verb: str) -> None:
-    assert f"seekwatch {verb}" in _help(verb).split("Examples")[1]
+def test_help_of_a_verb_shows_examples_each_in_one_line(verb: str) -> None:
+    examples = [line.strip() for line in _help(verb).split("Examples")[1].splitlines()]
+    assert all(line.startswith(f"seekwatch {verb}") for line in examples if line)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_breaks_its_lines_where_the_terminal_ends(verb: str) -> None:
+    about = _help(verb).split("╭")[0].splitlines()[3:]
+    short = [line for line in about if line.strip() and len(line.rstrip()) < 60]
+    ends = [line for line in short if line.rstrip().endswith((".", "?"))]
+    assert short == ends
 
 
 @pytest.mark.parametrize("verb", ["up", "doctor"])
-def test_a_wrong_setting_stops_the_start_with_key_value_and_fix(verb: str) -> None:
-    answer = _run(verb, SEEKWATCH_CLOSING__QUIET="soon")
-    assert answer.returncode == 2
-    assert "SEEKWATCH_CLOSING__QUIET = 'soon'" in answer.stderr
-    assert answer.stderr.splitlines()[1].startswith("fix")
-    assert "Traceback" not in answer.stderr
+def test_a_wrong_setting_stops_the_start_with_key_value_and_fix(
+    verb: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEEKWATCH_CLOSING__QUIET", "soon")
+    answer = call(verb)
+    assert answer.code == 2
+    key, fix = answer.err.splitlines()
+    assert "SEEKWATCH_CLOSING__QUIET = 'soon'" in key
+    assert fix.startswith("fix")
 
 
-def test_a_wrong_policy_stops_the_start_too(tmp_path: Path) -> None:
+def test_a_wrong_policy_stops_the_start_too(call: Call, tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text("freshness: {rule: newest}")
-    answer = _run("up", "--policy", str(policy), directory=tmp_path)
-    assert answer.returncode == 2
-    assert "policy.freshness.rule = 'newest'" in answer.stderr
+    answer = call("up", "--policy", str(policy))
+    assert answer.code == 2
+    assert "policy.freshness.rule = 'newest'" in answer.err
     assert not (tmp_path / "seekwatch.db").exists()
 
 
-def test_an_address_that_is_taken_stops_the_start(tmp_path: Path) -> None:
-    first = MonitorProcess("up", tmp_path)
-    first.start()
-    port = first.metrics.rsplit(":", 1)[1]
-    answer = _run("up", "--data", "other.db", "--metrics-port", port, directory=tmp_path)
-    assert answer.returncode == 2
-    assert "metrics.port" in answer.stderr
-    assert "Traceback" not in answer.stderr
-    first.stop()
+def test_an_address_that_is_taken_stops_the_start(call: Call, up: MonitorProcess) -> None:
+    answer = call("up", "--metrics-port", up.metrics.rsplit(":", 1)[1])
+    assert answer.code == 2
+    assert "metrics.port" in answer.err
 
 
-def test_a_second_worker_on_one_file_is_refused(tmp_path: Path) -> None:
-    first = MonitorProcess("up", tmp_path)
-    first.start()
-    words = [w for s in ("receiver.grpc_port=", "receiver.http_port=0") for w in ("--set", s)]
-    answer = _run("up", "--metrics-port", "0", *words, directory=tmp_path)
-    assert answer.returncode == 2
-    assert "embedded.path" in answer.stderr
-    first.stop()
+def test_a_second_worker_on_one_file_is_refused(call: Call, data: tuple[str, str]) -> None:
+    ports = ("--metrics-port", "0", "--grpc-port", "0", "--http-port", "0")
+    answer = call("up", *data, *ports)
+    assert answer.code == 2
+    assert "embedded.path" in answer.err
 
 
-def test_export_without_an_exporter_says_what_to_set(tmp_path: Path) -> None:
-    answer = _run("export", "--set", "metrics.port=0", directory=tmp_path)
-    assert answer.returncode == 2
-    assert "archive.directory, evaluation.endpoint" in answer.stderr
+def test_export_without_an_exporter_says_what_to_set(call: Call) -> None:
+    answer = call("export", "--set", "metrics.port=0")
+    assert answer.code == 2
+    assert "archive.directory, evaluation.endpoint" in answer.err
 
 
-def test_tail_and_doctor_without_a_log_say_how_to_get_one(tmp_path: Path) -> None:
-    answer = _run("tail", directory=tmp_path)
-    assert answer.returncode == 2
-    assert "seekwatch up" in answer.stderr
-    answer = _run("doctor", directory=tmp_path)
-    assert answer.returncode == 1
-    assert "seekwatch up" in answer.stdout
+def test_tail_and_doctor_without_a_log_say_how_to_get_one(call: Call, tmp_path: Path) -> None:
+    answer = call("tail")
+    assert answer.code == 2
+    assert "seekwatch up" in answer.err
+    answer = call("doctor")
+    assert answer.code == 1
+    assert "seekwatch up" in answer.out
     assert not list(tmp_path.iterdir())
 
 
-def test_score_prints_readable_and_json(tmp_path: Path) -> None:
+def test_score_prints_readable_and_json(call: Call, tmp_path: Path) -> None:
     run = runs(2, open_every=99)[1]
     file = tmp_path / "run.binpb"
     file.write_bytes(b"".join(len(r).to_bytes(4, "big") + r for r in run.requests))
-    text = _run("score", str(file)).stdout
+    text = call("score", str(file)).out
     assert "agent-1  success" in text
     assert "When did the bridge number 1 open?" in text
     for title in ("query", "freshness", "diversity", "citations"):
         assert title in text
-    lines = _run("score", "--json", str(file)).stdout.encode().splitlines()
+    lines = call("score", "--json", str(file)).out.encode().splitlines()
     assert lines == list(expected_scorecards([run]).values())
 
 
@@ -133,90 +189,105 @@ def test_score_prints_readable_and_json(tmp_path: Path) -> None:
         (b"{broken", "holds no OTLP"),
     ],
 )
-def test_score_of_something_else_says_so(tmp_path: Path, content: bytes, words: str) -> None:
+def test_score_of_something_else_says_so(
+    call: Call, tmp_path: Path, content: bytes, words: str
+) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
-    answer = _run("score", str(file))
-    assert answer.returncode == 2
-    assert words in answer.stderr
-    assert "Traceback" not in answer.stderr
+    answer = call("score", str(file))
+    assert answer.code == 2
+    assert words in answer.err
 
 
-def test_score_without_an_agent_run_is_an_error_of_its_own(tmp_path: Path) -> None:
+def test_score_without_an_agent_run_is_an_error_of_its_own(call: Call, tmp_path: Path) -> None:
     file = tmp_path / "empty.json"
     file.write_text('{"resourceSpans": []}')
-    answer = _run("score", str(file))
-    assert answer.returncode == 1
-    assert "no agent run" in answer.stderr
+    answer = call("score", str(file))
+    assert answer.code == 1
+    assert "no agent run" in answer.err
 
 
-def test_up_serves_tails_and_ends_in_order_on_ctrl_c(tmp_path: Path) -> None:
-    sent = runs(6, open_every=99)
-    monitor = MonitorProcess("up", tmp_path, (*FAST, f"archive.directory={tmp_path / 'archive'}"))
-    monitor.start()
-    sender = PatientSender(monitor.otlp)
-    for run in sent:
-        for request in run.requests:
-            sender.send(request)
-    sender.close()
+def test_tail_shows_every_run_as_it_is_published(call: Call, data: tuple[str, str]) -> None:
+    lines = call("tail", *data, "--no-follow", "--json").out.splitlines()
+    assert len(lines) == len(SENT)
+    assert {json.loads(line)["scorecard"]["trace"] for line in lines} == {r.trace for r in SENT}
 
-    def lines() -> list[str]:
-        answer = _run("tail", "--no-follow", "--json", directory=tmp_path)
-        return answer.stdout.splitlines()
 
-    eventually(lambda: len(lines()) == len(sent), what="every run is shown")
-    assert {json.loads(line)["scorecard"]["trace"] for line in lines()} == {r.trace for r in sent}
-    text = _run("tail", "--no-follow", "-n", "3", directory=tmp_path).stdout
+def test_tail_shows_the_last_runs_below_their_titles(call: Call, data: tuple[str, str]) -> None:
+    text = call("tail", *data, "--no-follow", "-n", "3").out
     assert text.splitlines()[0].split()[:3] == ["time", "agent", "outcome"]
     assert text.count("agent-") == 3
 
-    answer = _run("tail", "--worst", "2", "--axis", str(Axis.CITATION_VALIDITY), directory=tmp_path)
-    assert answer.returncode == 0
-    answer = _run("tail", "--no-follow", "--json", "--agent", "agent-0", directory=tmp_path)
-    agents = {json.loads(line)["scorecard"]["agent"] for line in answer.stdout.splitlines()}
-    assert agents == {"agent-0"}
 
-    monitor.service.signal(signal.SIGINT)
-    eventually(lambda: not monitor.service.alive, what="up has ended")
-    log = monitor.service.tail()
-    assert "Seekwatch is up" in log
-    assert "Traceback" not in log
-    archived = _run("score", "--json", str(tmp_path / "archive"))
-    assert set(archived.stdout.encode().splitlines()) == set(expected_scorecards(sent).values())
+@pytest.mark.parametrize(
+    ("option", "value", "field"),
+    [("--agent", "agent-0", "agent"), ("--outcome", "partial", "outcome")],
+)
+def test_tail_shows_only_the_runs_asked_for(
+    call: Call, data: tuple[str, str], option: str, value: str, field: str
+) -> None:
+    lines = call("tail", *data, "--no-follow", "--json", option, value).out.splitlines()
+    assert {json.loads(line)["scorecard"][field] for line in lines} == {value}
+    assert 0 < len(lines) < len(SENT)
 
 
-def test_what_was_taken_before_sigterm_is_scored_after_the_next_start(tmp_path: Path) -> None:
-    run = runs(1, open_every=99)[0]
-    monitor = MonitorProcess("up", tmp_path, FAST)
+def test_tail_shows_the_worst_runs_of_an_axis(call: Call, data: tuple[str, str]) -> None:
+    words = ("--worst", "1", "--axis", "citation_validity", "--json")
+    (line,) = call("tail", *data, *words).out.splitlines()
+    axes = {axis["axis"]: axis for axis in json.loads(line)["scorecard"]["axes"]}
+    assert axes["citation_validity"]["verdict"] == "bad"
+
+
+def test_an_archive_is_scored_to_the_same_scorecards(call: Call, up: MonitorProcess) -> None:
+    archived = call("score", "--json", str(up.service.log.parent / "archive")).out.encode()
+    assert set(archived.splitlines()) == set(expected_scorecards(SENT).values())
+
+
+def test_a_signal_ends_it_in_order_and_the_next_start_scores_what_was_taken(
+    tmp_path: Path, call: Call
+) -> None:
+    (run,) = runs(1, open_every=99)
+    monitor = MonitorProcess("up", tmp_path, ("closing.quiet=2", "logging.format=json"))
     monitor.start()
     sender = PatientSender(monitor.otlp)
     for request in run.requests:
         sender.send(request)
-    monitor.stop()
-    monitor.start()
     sender.close()
+    monitor.service.signal(signal.SIGINT)
+    eventually(lambda: not monitor.service.alive, what="up has ended")
+    assert monitor.service.exit_code == 0
+    monitor.start()
     eventually(
-        lambda: run.trace in _run("tail", "--no-follow", "--json", directory=tmp_path).stdout,
-        what="the run is scored",
+        lambda: run.trace in call("tail", "--no-follow", "--json").out, what="the run is scored"
     )
     monitor.stop()
+    assert monitor.service.exit_code == 0
+    log = monitor.service.tail()
+    assert "Seekwatch is up" in log
+    objects = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert any("stopping" in line["message"] for line in objects)
+    assert all({"time", "level", "logger", "message"} <= line.keys() for line in objects)
+    assert "Traceback" not in log
 
 
-def test_the_log_is_json_when_asked(tmp_path: Path) -> None:
-    monitor = MonitorProcess("up", tmp_path, ("logging.format=json",))
-    monitor.start()
-    monitor.stop()
-    parsed = [json.loads(line) for line in monitor.service.tail().splitlines() if line[0] == "{"]
-    assert parsed
-    assert all({"time", "level", "logger", "message"} <= line.keys() for line in parsed)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_long_start_ends_it(tmp_path: Path, number: signal.Signals) -> None:
+    nowhere = ("kafka.bootstrap_servers=127.0.0.1:1", "kafka.options.bootstrap_timeout_ms=200")
+    monitor = MonitorProcess("worker", tmp_path, nowhere)
+    monitor.service.start()
+    eventually(lambda: "trying again" in monitor.service.tail(), what="it waits for a broker")
+    monitor.service.signal(number)
+    eventually(lambda: not monitor.service.alive, what="it has ended")
+    assert monitor.service.exit_code == 130
+    assert "Traceback" not in monitor.service.tail()
 
 
-def test_text_of_a_span_cannot_steer_the_terminal(tmp_path: Path) -> None:
+def test_text_of_a_span_cannot_steer_the_terminal(call: Call, tmp_path: Path) -> None:
     builder = TraceBuilder("evil\x1b[2J[bold]agent").agent("\x1b]0;owned\x07 [red]question")
     file = tmp_path / "run.binpb"
     file.write_bytes(
         builder.answer("x", citations=[{"url": "https://e\x1b[31m.example"}]).request()
     )
-    text = _run("score", str(file)).stdout
+    text = call("score", str(file)).out
     assert "\x1b" not in text
     assert "[bold]agent" in text

@@ -4,6 +4,8 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import httpx
 
@@ -20,7 +22,7 @@ def seekwatch(*words: str) -> list[str]:
 
 
 class MonitorProcess:
-    """`seekwatch VERB` on free ports of loopback; started again it keeps them.
+    """`seekwatch VERB` on free ports of loopback; started again it keeps them. A context manager.
 
     Args:
         verb: `up`, `worker` or `receive`.
@@ -49,6 +51,18 @@ class MonitorProcess:
         ]
         flags = [word for setting in settings for word in ("--set", setting)]
         self.service = Service(name, seekwatch(verb, *flags), directory=directory)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
 
     def start(self, *, timeout: float = 60.0) -> None:
         """Start it and wait until it is ready."""

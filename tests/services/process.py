@@ -53,6 +53,11 @@ class Service:
         """Whether the process runs (a stopped one, by SIGSTOP, does)."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; negative for a signal, None while it runs."""
+        return None if self._process is None else self._process.poll()
+
     def start(self) -> None:
         """Start the command; its output is appended to `log`."""
         self._directory.mkdir(parents=True, exist_ok=True)

@@ -32,6 +32,19 @@ class Running:
         self._deadline = deadline
         self._stops: list[tuple[str, Stop]] = []
         self._failed = False
+        self._started = False
+
+    def catch_signals(self) -> None:
+        """Let Ctrl-C and SIGTERM end the process in order, from before anybody is told it is ready.
+
+        Until `started` they interrupt what is going on, which may be a long wait for the log.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def started(self) -> None:
+        """Note that every part runs: from now on a signal asks for the end."""
+        self._started = True
 
     def add(self, name: str, stop: Stop) -> None:
         """Note how a started part is ended."""
@@ -74,8 +87,6 @@ class Running:
 
     def wait(self) -> int:
         """Wait for a signal or the end of a part, then end all; return the exit code."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
         # A wait without a timeout would keep the signal waiting on some platforms.
         while not self.stopping.wait(1.0):
             pass
@@ -95,7 +106,7 @@ class Running:
                 self._failed = True
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        if self.stopping.is_set():
+        if self.stopping.is_set() or not self._started:
             raise KeyboardInterrupt
         _LOG.info("stopping (%s)", signal.Signals(number).name)
         self.stopping.set()

@@ -38,7 +38,7 @@ def start_up(settings: Settings) -> tuple[Running, Addresses]:
             started is ended again.
     """
     process = _Process(settings)
-    with process.cleaned_up():
+    with process.starting():
         scorer = building.scorer_from(settings)
         log = building.embedded_log(settings)
         process.running.add("log", lambda _deadline: log.close())
@@ -68,7 +68,7 @@ def start_worker(settings: Settings) -> tuple[Running, Addresses]:
     from . import kafka_building
 
     process = _Process(settings)
-    with process.cleaned_up():
+    with process.starting():
         scorer = building.scorer_from(settings)
         log = patiently(
             lambda: kafka_building.trace_log(
@@ -93,7 +93,7 @@ def start_receiver(settings: Settings) -> tuple[Running, Addresses]:
         ConfigurationError: as `start_up`.
     """
     process = _Process(settings)
-    with process.cleaned_up():
+    with process.starting():
         appender = process.appender()
         process.serve_metrics(Readiness(ready=True))
         process.receive(building.receiver_from(settings, appender, process.gateway))
@@ -107,7 +107,7 @@ def start_exporters(settings: Settings) -> tuple[Running, Addresses]:
         ConfigurationError: none is switched on; or as `start_up`.
     """
     process = _Process(settings)
-    with process.cleaned_up():
+    with process.starting():
         process.serve_metrics(Readiness(ready=True))
         process.export(lambda outputs, name: building.output_reader(settings, outputs, name))
         if "exporters" not in process.addresses:
@@ -127,10 +127,12 @@ class _Process:
         self.addresses: Addresses = {}
 
     @contextmanager
-    def cleaned_up(self) -> Generator[None]:
-        """End what was started when the rest cannot be."""
+    def starting(self) -> Generator[None]:
+        """Listen to signals, and end what was started when the rest cannot be."""
+        self.running.catch_signals()
         try:
             yield
+            self.running.started()
         except BaseException:
             self.running.end()
             raise
