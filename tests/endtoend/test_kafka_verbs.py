@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from seekwatch.core.errors import ConfigurationError
+from seekwatch.exporters.archive_reader import read_archive
+from tests.endtoend.reading import kafka_scores
 from tests.services.kafka_broker import Kafka
 from tests.services.kafka_client import create_topic, produce
 from tests.services.monitor_process import MonitorProcess, PatientSender, seekwatch
@@ -34,20 +37,16 @@ def settings(kafka: Kafka) -> tuple[str, ...]:
 
 @pytest.fixture
 def receiver(tmp_path: Path, settings: tuple[str, ...]) -> Iterator[MonitorProcess]:
-    process = MonitorProcess("receive", tmp_path, settings, name="receiver")
-    process.start()
-    yield process
-    process.stop()
+    with MonitorProcess("receive", tmp_path, settings, name="receiver") as process:
+        yield process
 
 
 @pytest.fixture
 def worker(
     tmp_path: Path, settings: tuple[str, ...], receiver: MonitorProcess
 ) -> Iterator[MonitorProcess]:
-    process = MonitorProcess("worker", tmp_path, settings, name="worker")
-    process.start()
-    yield process
-    process.stop()
+    with MonitorProcess("worker", tmp_path, settings, name="worker") as process:
+        yield process
 
 
 def _run(*words: str, settings: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
@@ -57,8 +56,26 @@ def _run(*words: str, settings: tuple[str, ...]) -> subprocess.CompletedProcess[
     )
 
 
+def _topic(settings: tuple[str, ...], name: str) -> str:
+    return next(s.partition("=")[2] for s in settings if s.startswith(f"kafka.topics.{name}="))
+
+
+def _doctor(
+    settings: tuple[str, ...], worker: MonitorProcess
+) -> tuple[int, dict[str, list[dict[str, str]]]]:
+    """Return the exit code and the findings by subject."""
+    port = f"metrics.port={worker.metrics.rsplit(':', 1)[1]}"
+    answer = _run("doctor", "--json", settings=(*settings, port))
+    found: dict[str, list[dict[str, str]]] = {}
+    for line in answer.stdout.splitlines():
+        finding = json.loads(line)
+        found.setdefault(finding["subject"], []).append(finding)
+    return answer.returncode, found
+
+
 def test_receive_worker_export_tail_and_doctor_on_one_kafka(
     tmp_path: Path,
+    kafka: Kafka,
     settings: tuple[str, ...],
     receiver: MonitorProcess,
     worker: MonitorProcess,
@@ -70,71 +87,61 @@ def test_receive_worker_export_tail_and_doctor_on_one_kafka(
             sender.send(request)
     sender.close()
 
-    def shown() -> list[str]:
-        answer = _run("tail", "--no-follow", "--json", "-n", "99", settings=settings)
-        return answer.stdout.splitlines()
-
-    eventually(lambda: len(shown()) == len(sent), what="every run is shown", timeout=60)
-    assert {json.loads(line)["scorecard"]["trace"] for line in shown()} == {r.trace for r in sent}
+    scores = _topic(settings, "scores")
+    eventually(
+        lambda: len(kafka_scores(kafka.bootstrap, scores)) == len(sent),
+        what="every run is scored",
+        timeout=60,
+    )
+    tail = _run("tail", "--no-follow", "--json", "-n", "99", settings=settings).stdout
+    shown = [json.loads(line)["scorecard"]["trace"] for line in tail.splitlines()]
+    assert sorted(shown) == sorted(run.trace for run in sent)
 
     archive = tmp_path / "archive"
-    exporter = MonitorProcess(
-        "export", tmp_path, (*settings, f"archive.directory={archive}"), name="export"
-    )
-    exporter.start()
-
-    def archived() -> set[bytes]:
-        answer = subprocess.run(
-            seekwatch("score", "--json", str(archive)), capture_output=True, check=False
+    exporting = (*settings, f"archive.directory={archive}")
+    with MonitorProcess("export", tmp_path, exporting, name="export") as exporter:
+        eventually(
+            lambda: len(list(read_archive(archive))) == len(sent),
+            what="every run is archived",
+            timeout=60,
+            forgive=(ConfigurationError,),
         )
-        return set(answer.stdout.splitlines())
+        turning = {
+            process.service.name: "seekwatch_up 1.0" in process.page()
+            for process in (receiver, worker, exporter)
+        }
+    assert turning == {"receiver": False, "worker": True, "export": False}
+    again = subprocess.run(
+        seekwatch("score", "--json", str(archive)), capture_output=True, check=True
+    )
+    assert set(again.stdout.splitlines()) == set(expected_scorecards(sent).values())
 
-    expected = set(expected_scorecards(sent).values())
-    eventually(lambda: archived() == expected, what="every run is archived", timeout=60)
-    exporter.stop()
-
-    ports = (f"metrics.port={worker.metrics.rsplit(':', 1)[1]}",)
-    answer = _run("doctor", "--json", settings=(*settings, *ports))
-    findings = [json.loads(line) for line in answer.stdout.splitlines()]
-    assert answer.returncode == 0, findings
-    said = {(finding["subject"], finding["what"]) for finding in findings}
+    code, found = _doctor(settings, worker)
+    assert code == 0, found
 
     def says(subject: str, words: str) -> bool:
-        return any(about == subject and words in what for about, what in said)
+        return any(words in finding["what"] for finding in found[subject])
 
     assert says("kafka", f"{PARTITIONS} partitions each")
     assert says("spans", "agent-0")
     assert says("agent-1", "runs looked at")
     assert says("worker", "ready")
 
+    garbage = [(sent[0].trace.encode(), b"\x0a\xff garbage")]
+    produce(kafka.bootstrap, _topic(settings, "traces"), garbage)
 
-def test_a_record_that_is_no_otlp_becomes_a_dead_letter_that_the_doctor_finds(
-    kafka: Kafka, settings: tuple[str, ...], worker: MonitorProcess
-) -> None:
-    run = runs(1, open_every=99)[0]
-    topic = next(s.partition("=")[2] for s in settings if s.startswith("kafka.topics.traces="))
-    key = run.trace.encode()
-    produce(kafka.bootstrap, topic, [(key, b"\x0a\xff garbage"), *((key, r) for r in run.requests)])
+    def letters() -> str | None:
+        (finding,) = _doctor(settings, worker)[1]["dead letters"]
+        return finding["what"] if finding["status"] == "wrong" else None
 
-    def doctor() -> list[dict[str, str]]:
-        ports = (f"metrics.port={worker.metrics.rsplit(':', 1)[1]}",)
-        answer = _run("doctor", "--json", settings=(*settings, *ports))
-        return [json.loads(line) for line in answer.stdout.splitlines()]
-
-    def dead() -> dict[str, str] | None:
-        found = {finding["subject"]: finding for finding in doctor()}
-        letters = found.get("dead letters")
-        scored = run is not None and "agent-0" in found
-        return letters if letters and letters["status"] == "wrong" and scored else None
-
-    finding = eventually(dead, what="the doctor finds the dead letter", timeout=60)
-    assert "protobuf 1" in finding["what"]
+    what = eventually(letters, what="the doctor finds the dead letter", timeout=60)
+    assert "protobuf 1" in what
 
 
 def test_a_topic_that_forgets_too_early_stops_the_start(
     tmp_path: Path, kafka: Kafka, settings: tuple[str, ...]
 ) -> None:
-    topic = next(s.partition("=")[2] for s in settings if s.startswith("kafka.topics.traces="))
+    topic = _topic(settings, "traces")
     create_topic(
         kafka.bootstrap, topic, partitions=PARTITIONS, configuration={"retention.ms": 3_600_000}
     )

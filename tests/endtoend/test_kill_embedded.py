@@ -8,18 +8,18 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from seekwatch.core.scorecard import encode_line
 from tests.endtoend.reading import embedded_scores, twice
 from tests.services.monitor_process import MonitorProcess, PatientSender
 from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
 
-RUNS = 150
-KILLS = 3
 SETTINGS = (
     "closing.quiet=1",
-    "closing.idle=8",
-    "closing.late_window=5",
+    "closing.idle=5",
+    "closing.late_window=3",
     "worker.commit_interval=0.2",
 )
 
@@ -43,23 +43,26 @@ def _wait_for_scores(log: Path, least: int) -> None:
     )
 
 
-def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Path) -> None:
-    sent, log = runs(RUNS), tmp_path / "seekwatch.db"
+@pytest.mark.parametrize(
+    ("count", "kills"), [(80, 2), pytest.param(400, 8, marks=pytest.mark.nightly)]
+)
+def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(
+    tmp_path: Path, count: int, kills: int
+) -> None:
+    sent, log = runs(count), tmp_path / "seekwatch.db"
     monitor = MonitorProcess("up", tmp_path, SETTINGS)
     monitor.start()
     repeated: list[int] = []
     load = threading.Thread(target=lambda: repeated.append(_send_interleaved(monitor.otlp, sent)))
     load.start()
-    for kill in range(KILLS):
-        _wait_for_scores(log, (kill + 1) * RUNS // (KILLS + 2))
+    for kill in range(kills):
+        _wait_for_scores(log, (kill + 1) * count // (kills + 2))
         monitor.kill()
         monitor.start()
     load.join(120)
     assert not load.is_alive()
     eventually(
-        lambda: (
-            len({e.scorecard.trace for e in embedded_scores(tmp_path / "seekwatch.db")}) == RUNS
-        ),
+        lambda: {e.scorecard.trace for e in embedded_scores(log)} == {run.trace for run in sent},
         what="every run is scored",
         timeout=90,
     )
@@ -68,4 +71,4 @@ def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(tmp_path: Pat
     assert not twice(entries)
     current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
     assert current == expected_scorecards(sent)
-    assert sum(e.envelope.revision == 1 for e in entries) == RUNS
+    assert sum(e.envelope.revision == 1 for e in entries) == count

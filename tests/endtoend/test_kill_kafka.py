@@ -16,11 +16,10 @@ from seekwatch.core.scorecard import encode_line
 from tests.endtoend.reading import kafka_scores, twice
 from tests.services.kafka_broker import Kafka
 from tests.services.kafka_client import produce
-from tests.services.monitor_process import MonitorProcess
+from tests.services.monitor_process import MonitorProcess, start_together
 from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
 
-RUNS = 160
 PARTITIONS = 4
 TOPICS = ("traces", "logs", "scores", "episodes", "dead_letters")
 
@@ -44,15 +43,22 @@ def _load(bootstrap: str, topic: str, records: list[tuple[bytes, bytes]]) -> Non
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("end", ["kill -9", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("end", "count"),
+    [
+        ("kill -9", 80),
+        pytest.param("SIGTERM", 80, marks=pytest.mark.nightly),
+        pytest.param("kill -9", 400, marks=pytest.mark.nightly),
+    ],
+)
 def test_each_run_has_one_scorecard_when_a_worker_ends(
-    tmp_path: Path, kafka: Kafka, end: str
+    tmp_path: Path, kafka: Kafka, end: str, count: int
 ) -> None:
     prefix = f"kill-{uuid.uuid4().hex[:8]}"
     settings = (
         "closing.quiet=2",
-        "closing.idle=8",
-        "closing.late_window=5",
+        "closing.idle=5",
+        "closing.late_window=3",
         "worker.commit_interval=0.2",
         "log=kafka",
         f"kafka.bootstrap_servers={kafka.bootstrap}",
@@ -66,15 +72,14 @@ def test_each_run_has_one_scorecard_when_a_worker_ends(
         MonitorProcess("worker", tmp_path, (*settings, f"kafka.member={name}"), name=name)
         for name in ("first", "second")
     ]
-    for worker in workers:
-        worker.start()
-    sent = runs(RUNS)
+    start_together(*workers)
+    sent = runs(count)
     load = threading.Thread(
         target=_load, args=(kafka.bootstrap, f"{prefix}.traces", _mixed(sent)), daemon=True
     )
     load.start()
     eventually(
-        lambda: len(kafka_scores(kafka.bootstrap, f"{prefix}.scores")) >= RUNS // 4,
+        lambda: len(kafka_scores(kafka.bootstrap, f"{prefix}.scores")) >= count // 4,
         what="a quarter is scored",
         timeout=60,
     )
@@ -97,4 +102,4 @@ def test_each_run_has_one_scorecard_when_a_worker_ends(
     assert not twice(entries)
     current = {e.scorecard.trace: encode_line(e.scorecard) for e in entries}
     assert current == expected_scorecards(sent)
-    assert sum(e.envelope.revision == 1 for e in entries) == RUNS
+    assert sum(e.envelope.revision == 1 for e in entries) == count

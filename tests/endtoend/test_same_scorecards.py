@@ -18,12 +18,12 @@ from seekwatch.core.records import Signal
 from seekwatch.core.scorecard import ScoreEntry, encode_line
 from tests.endtoend.reading import embedded_scores, kafka_scores
 from tests.services.kafka_broker import Kafka
-from tests.services.monitor_process import MonitorProcess, PatientSender, seekwatch
+from tests.services.monitor_process import MonitorProcess, PatientSender, seekwatch, start_together
 from tests.services.span_zoo import cases
 from tests.services.traffic import runs
 from tests.services.waiting import NotInTimeError, eventually
 
-CLOSING = ("closing.quiet=2", "closing.idle=6", "closing.late_window=3")
+CLOSING = ("closing.quiet=2", "closing.idle=4", "closing.late_window=2")
 Requests = list[tuple[Signal, bytes]]
 
 
@@ -88,11 +88,9 @@ def _all_of(
 def test_a_file_and_the_embedded_log(
     tmp_path: Path, own: Requests, foreign: Requests, offline: dict[str, bytes]
 ) -> None:
-    monitor = MonitorProcess("up", tmp_path, CLOSING)
-    monitor.start()
-    _send(monitor.otlp, own + foreign)
-    live = _all_of(offline, lambda: embedded_scores(tmp_path / "seekwatch.db"))
-    monitor.stop()
+    with MonitorProcess("up", tmp_path, CLOSING) as monitor:
+        _send(monitor.otlp, own + foreign)
+        live = _all_of(offline, lambda: embedded_scores(tmp_path / "seekwatch.db"))
     assert live == offline
 
 
@@ -113,10 +111,10 @@ def test_a_file_and_kafka(
         "kafka.partitions=4",
         *(f"kafka.topics.{topic}={prefix}.{topic}" for topic in topics),
     )
-    receiver = MonitorProcess("receive", tmp_path, settings, name="receiver")
-    worker = MonitorProcess("worker", tmp_path, settings, name="worker")
-    receiver.start()
-    worker.start()
+    receiver, worker = (
+        MonitorProcess(verb, tmp_path, settings, name=verb) for verb in ("receive", "worker")
+    )
+    start_together(receiver, worker)
     _send(receiver.otlp, own + foreign)
     live = _all_of(offline, lambda: kafka_scores(kafka.bootstrap, f"{prefix}.scores"))
     receiver.stop()

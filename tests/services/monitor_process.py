@@ -66,8 +66,7 @@ class MonitorProcess:
 
     def start(self, *, timeout: float = 60.0) -> None:
         """Start it and wait until it is ready."""
-        self.service.start()
-        self.service.wait_ready(self.is_ready, timeout=timeout)
+        start_together(self, timeout=timeout)
 
     def is_ready(self) -> bool:
         """Ask /readyz."""
@@ -87,6 +86,14 @@ class MonitorProcess:
     def stop(self) -> None:
         """Ask it to end (SIGTERM) and wait."""
         self.service.stop()
+
+
+def start_together(*processes: MonitorProcess, timeout: float = 60.0) -> None:
+    """Start some at once, and wait until all of them are ready."""
+    for process in processes:
+        process.service.start()
+    for process in processes:
+        process.service.wait_ready(process.is_ready, timeout=timeout)
 
 
 class PatientSender:
