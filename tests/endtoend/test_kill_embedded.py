@@ -5,6 +5,7 @@ The runs come in several requests, some are never finished, and what was not ans
 
 import random
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tests.services.monitor_process import MonitorProcess, PatientSender
 from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
 
+PACE = 0.03
+"""Seconds between two requests: so slow that the load lasts over every kill."""
 SETTINGS = (
     "closing.quiet=1",
     "closing.idle=5",
@@ -32,6 +35,7 @@ def _send_interleaved(endpoint: str, sent: Sequence[Run]) -> int:
         while queues:
             queue = chance.choice(queues)
             sender.send(queue.pop(0))
+            time.sleep(PACE)
             queues = [left for left in queues if left]
     sender.close()
     return sender.repeated
@@ -56,11 +60,13 @@ def test_each_run_has_one_scorecard_whenever_the_monitor_is_killed(
     load = threading.Thread(target=lambda: repeated.append(_send_interleaved(monitor.otlp, sent)))
     load.start()
     for kill in range(kills):
-        _wait_for_scores(log, (kill + 1) * count // (kills + 2))
+        _wait_for_scores(log, (kill + 1) * count // (kills + 3))
+        assert load.is_alive()
         monitor.kill()
         monitor.start()
     load.join(120)
     assert not load.is_alive()
+    assert repeated[0] > 0
     eventually(
         lambda: {e.scorecard.trace for e in embedded_scores(log)} == {run.trace for run in sent},
         what="every run is scored",

@@ -21,6 +21,8 @@ from tests.services.traffic import Run, expected_scorecards, runs
 from tests.services.waiting import eventually
 
 PARTITIONS = 4
+PACE = 0.4
+"""Seconds between two batches: so slow that the load lasts over the end of a worker."""
 TOPICS = ("traces", "logs", "scores", "episodes", "dead_letters")
 
 
@@ -40,7 +42,7 @@ def _mixed(sent: Sequence[Run]) -> list[tuple[bytes, bytes]]:
 def _load(bootstrap: str, topic: str, records: list[tuple[bytes, bytes]]) -> None:
     for at in range(0, len(records), 12):
         produce(bootstrap, topic, records[at : at + 12])
-        time.sleep(0.05)
+        time.sleep(PACE)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,7 @@ def test_each_run_has_one_scorecard_when_a_worker_ends(
         what="a quarter is scored",
         timeout=60,
     )
+    assert load.is_alive()
     if end == "kill -9":
         workers[0].kill()
     else:
