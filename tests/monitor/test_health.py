@@ -67,6 +67,22 @@ def test_records_that_wait_while_none_is_read_are_a_stall() -> None:
     assert health.ready().ready
 
 
+def test_a_quiet_partition_whose_end_is_not_known_for_a_moment_has_no_lag() -> None:
+    clock = FixedClock()
+    health = _health(clock)
+    health.read([_state(0, 1)], [log_record(b"", offset=0, timestamp=clock.milliseconds())])
+    clock.advance(3600)
+    unknown = PartitionState(
+        partition=0,
+        read={Signal.TRACES: 1, Signal.LOGS: 0},
+        end={Signal.TRACES: 1, Signal.LOGS: 0},
+        at_end=False,
+        end_known=False,
+    )
+    health.read([unknown], [])
+    assert health.lag(0) == 0
+
+
 def test_a_partition_without_traffic_is_no_stall() -> None:
     clock = FixedClock()
     health = _health(clock)

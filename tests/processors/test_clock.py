@@ -92,6 +92,26 @@ def test_a_record_waits_until_the_other_topic_can_no_longer_be_earlier(stamped: 
     assert clock.applied() == BEGIN
 
 
+@given(timestamps, seconds)
+def test_while_the_end_of_the_log_is_not_known_the_clock_stands_at_its_records(
+    stamped: list[int], elapsed: float
+) -> None:
+    clock = PartitionClock(BEGIN)
+    for signal in Signal:
+        for offset, at in enumerate(stamped):
+            clock.add(record(signal, offset, at), 0.0)
+    clock.observe(
+        PartitionState(
+            partition=0,
+            read=dict.fromkeys(Signal, 1),
+            end=dict.fromkeys(Signal, 1),
+            at_end=False,
+            end_known=False,
+        )
+    )
+    assert clock.now(elapsed) == max(stamped)
+
+
 def test_a_partition_without_records_has_no_time() -> None:
     assert clock_with([], *Signal).now(10_000.0) == 0
 

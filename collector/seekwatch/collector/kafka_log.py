@@ -327,7 +327,13 @@ class KafkaTraceLog:
             read[signal] = self._positions[item]
             end[signal] = max(self._ends.get(item, 0), read[signal])
         known = time.monotonic() - self._ends_at < 2 * _END_SECONDS
-        return PartitionState(partition=partition, read=read, end=end, at_end=known and read == end)
+        return PartitionState(
+            partition=partition,
+            read=read,
+            end=end,
+            at_end=known and read == end,
+            end_known=known,
+        )
 
     def _topic_partition(self, signal: Signal, partition: int) -> Any:
         return TopicPartition(self._settings.topics.of(signal), partition)

@@ -105,12 +105,15 @@ class PartitionState(Record, frozen=True, kw_only=True):
         read: per signal, the next offset to be read.
         end: per signal, the log's end as last seen.
         at_end: every signal was read to its end when this batch was made.
+        end_known: `end` was asked for lately. While it is not known, nothing counts as read to its
+            end, and the partition's clock stands at its records.
     """
 
     partition: int
     read: Mapping[Signal, int]
     end: Mapping[Signal, int]
     at_end: bool
+    end_known: bool = True
 
 
 class Batch(Record, frozen=True, kw_only=True):

@@ -52,7 +52,8 @@ class PartitionClock:
     def observe(self, state: PartitionState) -> None:
         """Take over which topics were read to their end."""
         for signal, stream in self._streams.items():
-            stream.at_end = state.read.get(signal, 0) >= state.end.get(signal, 0)
+            caught_up = state.read.get(signal, 0) >= state.end.get(signal, 0)
+            stream.at_end = state.end_known and caught_up
 
     def now(self, monotonic: float) -> int:
         """Return the partition's time in milliseconds; 0 before any record was seen."""

@@ -120,7 +120,7 @@ class Health:
 
     def _behind(self, partition: int) -> float:
         state, progress = self._states.get(partition), self._progress.get(partition)
-        if state is None or progress is None or state.at_end:
+        if state is None or progress is None or state.read == state.end:
             return 0.0
         if progress.timestamp is None:
             return self._monotonic() - progress.since
