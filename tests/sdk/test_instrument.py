@@ -1,6 +1,8 @@
+import asyncio
 import importlib
 import inspect
 import logging
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +36,7 @@ def test_the_resource_describes_the_agent(sink: HttpSink) -> None:
     assert resource["service.name"] == "my-agent"
     assert resource["deployment.environment.name"] == "staging"
     assert resource["service.version"] == "1.2.3"
+    assert resource["service.instance.id"]
 
 
 def test_otel_variables_win_the_resource(sink: HttpSink, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,3 +447,85 @@ def test_uninstrument_in_the_middle_of_requests_does_not_reach_them(
             uninstrument()
         stop.set()
         assert all(worker.result() > 0 for worker in workers)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("agent", None),
+        ("agent", 5),
+        ("endpoint", 3),
+        ("environment", 3),
+        ("release", 3),
+        ("entrypoint", 5),
+        ("capture_content", "x"),
+        ("capture_content", None),
+        ("capture_pages", "x"),
+        ("capture_pages", None),
+        ("capture_pages", 1.5),
+        ("redact", 5),
+        ("redact", None),
+        ("redact", [5]),
+        ("search_apis", 5),
+        ("search_apis", None),
+        ("search_apis", ["x"]),
+        ("search_apis", "x"),
+        ("tracer_provider", 3),
+        ("meter_provider", 3),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_a_value_error_by_name_value_and_fix(
+    name: str, value: Any
+) -> None:
+    arguments: dict[str, Any] = {"agent": "a", name: value}
+    shown = repr(value[0]) if name == "redact" and isinstance(value, list) else repr(value)
+    with pytest.raises(ValueError, match=rf"^{name} ") as raised:
+        instrument(**arguments)
+    assert shown in str(raised.value)
+    assert "needs to be" in str(raised.value) or "give one" in str(raised.value)
+    assert statistics() == {}
+
+
+def test_grpc_without_its_exporter_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # None in the table of modules is how Python itself marks one that cannot be imported.
+    for signal in ("trace", "metric"):
+        name = f"opentelemetry.exporter.otlp.proto.grpc.{signal}_exporter"
+        monkeypatch.setitem(sys.modules, name, None)
+    instrument("my-agent", endpoint="grpc://127.0.0.1:4317")
+    assert "pip install 'seekwatch[grpc]'" in caplog.text
+
+
+def stock_urls_of_a_joined_provider(web: LocalWeb, **arguments: Any) -> list[str]:
+    memory = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    instrument("my-agent", tracer_provider=provider, **arguments)
+    url = f"{web.url}/page?q=two+words&api_key=sk-topsecret123456#frag"
+    httpx.get(url)
+
+    async def fetch() -> None:
+        async with httpx.AsyncClient() as client:
+            await client.get(url)
+
+    asyncio.run(fetch())
+    stock = [span for span in memory.get_finished_spans() if span.name == "GET"]
+    assert len(stock) == 2
+    return [str((span.attributes or {})["url.full"]) for span in stock]
+
+
+def test_stock_spans_reach_the_processors_of_a_joined_provider_with_clean_urls(
+    sink: HttpSink, web: LocalWeb
+) -> None:
+    for url in stock_urls_of_a_joined_provider(web, endpoint=sink.url):
+        assert "q=two" in url
+        assert "topsecret" not in url
+        assert "#" not in url
+
+
+def test_stock_spans_of_a_joined_provider_withhold_the_query(sink: HttpSink, web: LocalWeb) -> None:
+    for url in stock_urls_of_a_joined_provider(web, endpoint=sink.url, capture_content=False):
+        assert url.startswith(f"{web.url}/page")
+        assert "words" not in url
+        assert "topsecret" not in url

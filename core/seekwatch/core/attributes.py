@@ -131,6 +131,7 @@ SDK_VERSION: Final = "seekwatch.sdk.version"
 ENVIRONMENT: Final = "deployment.environment.name"
 SERVICE_NAME: Final = "service.name"
 SERVICE_VERSION: Final = "service.version"
+SERVICE_INSTANCE_ID: Final = "service.instance.id"
 
 SEARCH_PROVIDER: Final = "seekwatch.search.provider"
 SEARCH_UNREAD: Final = "seekwatch.search.unread_reason"

@@ -5,8 +5,10 @@ again by `uninstrument`, so that a process can start over.
 """
 
 import os
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, cast
 
 from opentelemetry import metrics, trace
@@ -44,7 +46,10 @@ class Joined:
 
 def build_resource(config: Config) -> Resource:
     """Describe the agent; what `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say wins."""
-    described: dict[str, str] = {attributes.SERVICE_NAME: config.agent}
+    described: dict[str, str] = {
+        attributes.SERVICE_NAME: config.agent,
+        attributes.SERVICE_INSTANCE_ID: _instance_id(os.getpid()),
+    }
     if config.environment is not None:
         described[attributes.ENVIRONMENT] = config.environment
     if config.release is not None:
@@ -56,6 +61,15 @@ def build_resource(config: Config) -> Resource:
         if not (key == attributes.SERVICE_NAME and str(value).startswith("unknown_service"))
     }
     return Resource(described).merge(Resource(said, detected.schema_url))
+
+
+@cache
+def _instance_id(_process: int) -> str:
+    """Tell the processes of one agent apart, where the SDK of OpenTelemetry does not do so itself.
+
+    Without it their metrics overwrite each other in a Collector that Prometheus scrapes.
+    """
+    return str(uuid.uuid4())
 
 
 def join_tracer_provider(config: Config, given: AnyTracerProvider | None) -> Joined:
