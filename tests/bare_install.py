@@ -29,6 +29,9 @@ MONITOR_MODULES: Final = frozenset(
     {"grpc", "kafka", "msgspec", "prometheus_client", "pydantic", "rich", "typer", "yaml"}
 )
 
+NEEDS_THE_MONITOR: Final = "pip install 'seekwatch[monitor]'"
+"""What the script of the command line says without its libraries."""
+
 AGENT: Final = """
 import json, sys
 from importlib.metadata import distributions
@@ -92,6 +95,21 @@ def watch_a_run(python: Path, folder: Path) -> str:
     return f"bare install: {len(installed)} distributions, an agent's run arrived, no monitor part"
 
 
+def try_the_script(python: Path, folder: Path) -> None:
+    """Start the `seekwatch` script beside that Python, which has nothing to run.
+
+    Raises:
+        BareInstallError: it does not say what to install, or ends with another status than 2.
+    """
+    script = python.with_name("seekwatch")
+    result = subprocess.run(
+        [str(script), "--version"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    said = result.stderr.strip()
+    if result.returncode != 2 or NEEDS_THE_MONITOR not in said or len(said.splitlines()) != 1:
+        raise BareInstallError(f"the script ends with {result.returncode} and says:\n{said}")
+
+
 def _run(*command: str | Path, cwd: Path | None = None) -> str:
     result = subprocess.run(
         [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
@@ -106,7 +124,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="seekwatch-bare-") as name:
         folder = Path(name)
         try:
-            print(watch_a_run(install(build_wheel(folder), folder / "environment"), folder))
+            python = install(build_wheel(folder), folder / "environment")
+            try_the_script(python, folder)
+            print(watch_a_run(python, folder))
         except BareInstallError as error:
             print(f"bare install: {error}", file=sys.stderr)
             return 1
