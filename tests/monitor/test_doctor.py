@@ -100,15 +100,48 @@ def test_garbage_among_the_spans_does_not_stop_the_examination() -> None:
     assert "finder (5)" in findings[0].what
 
 
+def _unscored(*, for_seconds: float | None) -> list[Finding]:
+    unscored = None if for_seconds is None else NOW - for_seconds
+    return examine_runs([], unscored=unscored, now=NOW, usual=13)
+
+
 def test_spans_without_a_single_scorecard_are_wrong() -> None:
-    finding = _wrong(examine_runs([], arrived=True, now=NOW), "no run was ever scored")
+    finding = _wrong(_unscored(for_seconds=60), "no run was ever scored")
     assert "worker" in finding.next_step
-    assert not examine_runs([], arrived=False, now=NOW)
+    assert not _unscored(for_seconds=None)
+
+
+def test_a_first_run_that_is_too_young_for_a_scorecard_is_noted_alone() -> None:
+    (finding,) = _unscored(for_seconds=14)
+    assert finding.status is Status.NOTE
+    assert "about 13 s after it ends; look again" in finding.next_step
+
+
+def test_the_age_of_the_first_span_on_the_log_decides(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    log = EmbeddedLog(path)
+    log.appender().append([NewRecord(signal=Signal.TRACES, key=b"0" * 32, value=_agent(1))])
+    log.close()
+
+    def scores(quiet: float, commit: float) -> Status:
+        flags = {
+            "embedded": {"path": path},
+            "closing": {"quiet": quiet},
+            "worker": {"commit_interval": commit},
+        }
+        found = examine(load_settings(flags=flags))
+        return next(finding.status for finding in found if finding.subject == "scores")
+
+    assert scores(3600, 0) is Status.NOTE
+    assert scores(0, 3600) is Status.NOTE
 
 
 def test_an_agent_without_retriever_spans_is_wrong() -> None:
     findings = examine_runs(
-        _entries(*(_agent(number, search=False) for number in range(4))), arrived=True, now=NOW
+        _entries(*(_agent(number, search=False) for number in range(4))),
+        unscored=None,
+        now=NOW,
+        usual=13,
     )
     assert "@retriever" in _wrong(findings, "RETRIEVER").next_step
     _wrong(findings, "query_quality was never scored")
@@ -117,19 +150,22 @@ def test_an_agent_without_retriever_spans_is_wrong() -> None:
 
 def test_an_agent_whose_answers_are_not_seen_is_wrong() -> None:
     findings = examine_runs(
-        _entries(*(_agent(number, answer=False) for number in range(4))), arrived=True, now=NOW
+        _entries(*(_agent(number, answer=False) for number in range(4))),
+        unscored=None,
+        now=NOW,
+        usual=13,
     )
     assert "run.answer" in _wrong(findings, "citation_validity was never scored").next_step
 
 
 def test_a_single_run_is_too_little_to_say_never() -> None:
-    findings = examine_runs(_entries(_agent(1, search=False)), arrived=True, now=NOW)
+    findings = examine_runs(_entries(_agent(1, search=False)), unscored=None, now=NOW, usual=13)
     assert not any(finding.is_wrong for finding in findings)
 
 
 def test_a_healthy_agent_has_nothing_wrong() -> None:
     findings = examine_runs(
-        _entries(*(_agent(number) for number in range(4))), arrived=True, now=NOW
+        _entries(*(_agent(number) for number in range(4))), unscored=None, now=NOW, usual=13
     )
     assert not any(finding.is_wrong for finding in findings)
     assert "4 runs looked at" in findings[0].what
@@ -142,7 +178,7 @@ def test_an_agent_without_live_runs_is_noted() -> None:
         )
         for entry in _entries(*(_agent(number) for number in range(4)))
     ]
-    findings = examine_runs(entries, arrived=True, now=NOW)
+    findings = examine_runs(entries, unscored=None, now=NOW, usual=13)
     assert any("live lane" in finding.what for finding in findings)
 
 
@@ -153,7 +189,7 @@ def test_incomplete_traces_are_wrong() -> None:
         )
         for entry in _entries(_agent(1))
     ]
-    _wrong(examine_runs(entries, arrived=True, now=NOW), "100%", "incomplete")
+    _wrong(examine_runs(entries, unscored=None, now=NOW, usual=13), "100%", "incomplete")
 
 
 def test_dead_letters_are_wrong_and_say_where_they_came_from() -> None:

@@ -55,6 +55,20 @@ class EmbeddedSight:
         rows = self._newest(Signal.TRACES, limit)
         return [Arrived(timestamp=row.timestamp, value=row.value) for _, row in rows]
 
+    def first_arrival(self) -> float | None:
+        """Return when the oldest span on the log arrived, in seconds since the epoch."""
+        times: list[int] = []
+        with sqlite_errors(), transaction(self._connection, "DEFERRED"):
+            extents = file.extents(self._connection)
+            for partition in range(self._streams.partitions):
+                stream = self._streams.number(Signal.TRACES, partition)
+                start = extents[stream].start
+                rows = file.read(
+                    self._connection, stream, start, max_records=1, max_bytes=64 * _MIB
+                )
+                times += [row.timestamp for row in rows]
+        return min(times) / 1000 if times else None
+
     def scores(self, limit: int) -> Sequence[ScoreEntry]:
         """Return the newest scorecards, oldest first."""
         rows = self._newest(Output.SCORES, limit)

@@ -13,6 +13,8 @@ from .findings import Finding, Sight, wrong
 from .process import examine_processes
 from .runs import examine_runs
 
+_CLOCK: Final = 2.0
+"""Seconds that the log's clock may be behind: it follows what arrives."""
 _RECORDS: Final = 400
 _SCORECARDS: Final = 1_000
 _LETTERS: Final = 100
@@ -47,11 +49,14 @@ def _sight(settings: Settings) -> Sight:
 def _examine_log(settings: Settings, sight: Sight) -> list[Finding]:
     now = time.time()
     arrived = sight.spans(_RECORDS)
+    scores = sight.scores(_SCORECARDS)
+    unscored = sight.first_arrival() if arrived and not scores else None
+    usual = settings.closing.quiet + _CLOCK + settings.worker.commit_interval
     receiver = settings.receiver
     endpoint = f"http://{receiver.host}:{receiver.http_port or 4318}"
     return [
         *sight.checks(),
         *examine_arrivals(arrived, now=now, endpoint=endpoint),
-        *examine_runs(sight.scores(_SCORECARDS), arrived=bool(arrived), now=now),
+        *examine_runs(scores, unscored=unscored, now=now, usual=usual),
         *examine_dead_letters(sight.dead_letters(_LETTERS), now=now),
     ]

@@ -75,6 +75,10 @@ class Sight(Protocol):
         """Return the newest records of spans, oldest first."""
         ...
 
+    def first_arrival(self) -> float | None:
+        """Return when the oldest span on the log arrived, in seconds since the epoch."""
+        ...
+
     def scores(self, limit: int) -> Sequence[ScoreEntry]:
         """Return the newest scorecards, oldest first."""
         ...

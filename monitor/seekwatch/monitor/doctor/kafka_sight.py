@@ -76,6 +76,21 @@ class KafkaSight:
             for record in self._newest(self._config.topics.of(Signal.TRACES), limit)
         ]
 
+    def first_arrival(self) -> float | None:
+        """Return when the oldest span on the log arrived, in seconds since the epoch."""
+        topic = self._config.topics.of(Signal.TRACES)
+        with kafka_errors(f"looking at {topic}"):
+            numbers = self._consumer.partitions_for_topic(topic) or ()
+            partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
+            self._consumer.assign(partitions)
+            firsts = self._consumer.beginning_offsets(partitions)
+            ends = self._consumer.end_offsets(partitions)
+            for partition in partitions:
+                self._consumer.seek(partition, firsts[partition])
+            one = {item: min(end, firsts[item] + 1) for item, end in ends.items()}
+            times = [record.timestamp for record in self._to_the_end(one)]
+        return min(times) / 1000 if times else None
+
     def scores(self, limit: int) -> Sequence[ScoreEntry]:
         """Return the newest scorecards, oldest first."""
         records = self._newest(self._config.topics.of(Output.SCORES), limit)

@@ -13,6 +13,8 @@ from .findings import Finding, note, ok, wrong
 
 _ENOUGH: Final = 3
 """Runs from which "never" means something."""
+_SLACK: Final = 5.0
+"""Seconds by which the first scorecard may be later than usual: spans come in batches."""
 _MANY: Final = 0.1
 """Share of runs from which something is worth a word."""
 
@@ -35,16 +37,20 @@ _STEPS: Final = {
 }
 
 
-def examine_runs(scores: Sequence[ScoreEntry], *, arrived: bool, now: float) -> list[Finding]:
+def examine_runs(
+    scores: Sequence[ScoreEntry], *, unscored: float | None, now: float, usual: float
+) -> list[Finding]:
     """Look at the newest scorecards.
 
     Args:
         scores: oldest first.
-        arrived: whether spans have arrived at all.
+        unscored: when the oldest span arrived, in seconds since the epoch; None where none has.
+            Only read without scorecards.
         now: seconds since the epoch.
+        usual: seconds from the end of a run to its scorecard when all is well.
     """
     if not scores:
-        return _none_scored() if arrived else []
+        return [] if unscored is None else [_none_scored(now - unscored, usual)]
     by_agent: dict[str, list[Scorecard]] = {}
     for entry in scores:
         by_agent.setdefault(entry.scorecard.agent, []).append(entry.scorecard)
@@ -54,15 +60,19 @@ def examine_runs(scores: Sequence[ScoreEntry], *, arrived: bool, now: float) -> 
     return findings
 
 
-def _none_scored() -> list[Finding]:
-    return [
-        wrong(
+def _none_scored(age: float, usual: float) -> Finding:
+    if age < usual + _SLACK:
+        return note(
             "scores",
-            "spans arrive and no run was ever scored",
-            "is a worker running (see below)? Traces need an agent, model or retriever span, and "
-            "close `closing.quiet` seconds after their root has ended",
+            f"spans arrive and no run is scored yet; the first came {ago(age)}",
+            f"a run is scored about {usual:.0f} s after it ends; look again then",
         )
-    ]
+    return wrong(
+        "scores",
+        "spans arrive and no run was ever scored",
+        "is a worker running (see below)? Traces need an agent, model or retriever span, and "
+        "close `closing.quiet` seconds after their root has ended",
+    )
 
 
 def _agent(agent: str, cards: list[Scorecard], now: float) -> Iterator[Finding]:
