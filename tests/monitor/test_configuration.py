@@ -51,7 +51,8 @@ def test_the_file_can_be_named_by_a_variable(
         ("closing: {idle: 0}", "closing.idle", "greater than 0"),
         ("colsing: {quiet: 3}", "colsing", "no such setting"),
         ("closing: 5", "closing", "dictionary"),
-        ("receiver: {tls_key: a.pem}", "receiver", "tls_cert and tls_key go together"),
+        ("receiver: {tls_key: a.pem}", "receiver.tls_key", "set receiver.tls_cert too"),
+        ("receiver: {tls_cert: a.pem}", "receiver.tls_cert", "set receiver.tls_key too"),
         ("receiver: {http_port: 99999}", "receiver.http_port", "65535"),
         ("evaluation: {endpoint: 'localhost:4318'}", "evaluation.endpoint", "http(s)://host:4318"),
         ("embedded: {retention: 60}", "embedded.retention", "or 0 to keep records for ever"),
@@ -114,6 +115,12 @@ def test_a_wrong_variable_is_named(
 )
 def test_a_wrong_flag_is_named(flag: str, key: str) -> None:
     assert _refused(flags=[flag]).key == key
+
+
+def test_a_flag_that_needs_another_is_named_with_its_value() -> None:
+    error = _refused(flags=["receiver.tls_cert=a.pem"])
+    assert (error.key, error.value) == ("--set receiver.tls_cert", "a.pem")
+    assert "receiver.tls_key" in error.fix
 
 
 def test_variables_of_a_kubernetes_service_are_passed_over(

@@ -21,6 +21,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from .pairs import alone
+
 ENVIRONMENT_PREFIX: Final = "SEEKWATCH_"
 NESTING: Final = "__"
 
@@ -189,8 +191,10 @@ class ReceiverSettings(_Section):
 
     @model_validator(mode="after")
     def _both_or_none(self) -> "ReceiverSettings":
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("tls_cert and tls_key go together; set both or neither")
+        if self.tls_cert is not None and self.tls_key is None:
+            raise alone("tls_cert", self.tls_cert, "receiver.tls_key")
+        if self.tls_key is not None and self.tls_cert is None:
+            raise alone("tls_key", self.tls_key, "receiver.tls_cert")
         return self
 
 

@@ -19,6 +19,7 @@ from seekwatch.core.errors import ConfigurationError
 
 from .kafka_options import typed_options
 from .model import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
+from .pairs import ALONE
 from .shown_values import shown
 
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"
@@ -177,8 +178,13 @@ class _Origins:
         """Turn the first finding into an error with key, value and fix."""
         finding = error.errors(include_url=False)[0]
         parts = [str(part) for part in finding["loc"]]
+        given = finding["input"]
+        if finding["type"] == ALONE:  # found in a section, and about one setting of it
+            about = finding.get("ctx", {})
+            parts.append(str(about["setting"]))
+            given = about["value"]
         key = self._name(parts)
-        value = shown(key, finding["input"])
+        value = shown(key, given)
         if finding["type"] == "extra_forbidden":
             near = _nearest(".".join(parts), setting_keys())
             return ConfigurationError(key, value, near)
