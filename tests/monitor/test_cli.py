@@ -6,6 +6,7 @@ Most of it is called in this process, since each start of one costs a second.
 import json
 import logging
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -153,9 +154,12 @@ def test_a_second_worker_on_one_file_is_refused(call: Call, data: tuple[str, str
 
 
 def test_export_without_an_exporter_says_what_to_set(call: Call) -> None:
-    answer = call("export", "--set", "metrics.port=0")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        # A port that is taken: had anything been started before the check, this would be the error.
+        answer = call("export", "--set", f"metrics.port={taken.getsockname()[1]}")
     assert answer.code == 2
-    assert "archive.directory, evaluation.endpoint" in answer.err
+    assert "archive.directory or evaluation.endpoint is not set" in answer.err
+    assert "--set archive.directory=FOLDER" in answer.err
 
 
 def test_tail_and_doctor_without_a_log_say_how_to_get_one(call: Call, tmp_path: Path) -> None:

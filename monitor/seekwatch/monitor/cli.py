@@ -70,7 +70,8 @@ def main() -> None:
 
 
 def _explain(error: ConfigurationError) -> None:
-    _say(Text.assemble(("error  ", "bold red"), (error.key, "bold"), f" = {error.value!r}"))
+    given = " is not set" if error.value is None else f" = {error.value!r}"
+    _say(Text.assemble(("error  ", "bold red"), (error.key, "bold"), given))
     _say(Text.assemble(("fix    ", "bold green"), error.fix))
 
 

@@ -106,14 +106,17 @@ def start_exporters(settings: Settings) -> tuple[Running, Addresses]:
     Raises:
         ConfigurationError: none is switched on; or as `start_up`.
     """
+    if settings.archive.directory is None and not settings.evaluation.endpoint:
+        raise ConfigurationError(
+            "archive.directory or evaluation.endpoint",
+            None,
+            "nothing to export: --set archive.directory=FOLDER or "
+            "--set evaluation.endpoint=https://HOST:4318",
+        )
     process = _Process(settings)
     with process.starting():
         process.serve_metrics(Readiness(ready=True))
         process.export(lambda outputs, name: building.output_reader(settings, outputs, name))
-        if "exporters" not in process.addresses:
-            raise ConfigurationError(
-                "archive.directory, evaluation.endpoint", None, "set one of them: nothing to export"
-            )
     return process.running, process.addresses
 
 
