@@ -1,6 +1,7 @@
 import asyncio
 import base64
 import gc
+import gzip
 import hashlib
 import json
 import threading
@@ -615,3 +616,37 @@ def test_a_login_inside_an_auth_flow_is_a_hop_of_the_call(web: LocalWeb, sink: H
         client.get(f"{web.url}/page")
     hops = json.loads(the_fetch(sink).attributes["seekwatch.fetch.hops"])
     assert hops == [{"url": f"{web.url}/page?step=login", "status": 200}]
+
+
+def answering(*, status: int, content: bytes = b"") -> httpx.Client:
+    response = httpx.Response(status, content=content, headers={"content-type": "text/plain"})
+    return httpx.Client(transport=httpx.MockTransport(lambda _: response))
+
+
+def test_a_ready_body_has_the_size_that_it_has(sink: HttpSink) -> None:
+    with answering(status=200, content=b"ready") as client:
+        client.get("http://example.com/page")
+    assert the_fetch(sink).attributes["http.response.body.size"] == 5
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", 304), ("GET", 204), ("HEAD", 200)])
+def test_an_answer_that_has_no_body_by_definition_has_no_hash(
+    sink: HttpSink, method: str, status: int
+) -> None:
+    with answering(status=status) as client:
+        client.request(method, "http://example.com/page")
+    assert "seekwatch.content.hash" not in the_fetch(sink).attributes
+
+
+def test_a_page_that_is_empty_has_the_hash_of_nothing(client: httpx.Client, sink: HttpSink) -> None:
+    client.get("/empty")
+    expected = f"sha256:{hashlib.sha256(b'').hexdigest()}"
+    assert the_fetch(sink).attributes["seekwatch.content.hash"] == expected
+
+
+def test_a_ready_body_that_was_compressed_has_no_size(sink: HttpSink) -> None:
+    headers = {"content-encoding": "gzip"}
+    ready = httpx.Response(200, headers=headers, content=gzip.compress(b"ready"))
+    with httpx.Client(transport=httpx.MockTransport(lambda _: ready)) as client:
+        client.get("http://example.com/page")
+    assert the_fetch(sink).attributes.get("http.response.body.size") is None

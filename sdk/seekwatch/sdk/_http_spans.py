@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
 
+_BODILESS: Final = frozenset({204, 304})
+"""Statuses whose answers have no body, whatever the page holds (RFC 9110, 6.4.1)."""
+
 
 class Ended:
     """What is known of a call when it is over, everything by reference: a job of the finisher."""
@@ -174,7 +177,12 @@ def _decoded(ended: Ended) -> Body:
     content = held_content(response)
     if content is None:
         return Body(b"", whole=False, wire_bytes=None)
-    return Body(content, whole=True, wire_bytes=response.num_bytes_downloaded)
+    wire_bytes: int | None = response.num_bytes_downloaded
+    if not wire_bytes and content:
+        # A transport that hands over a ready body downloads nothing that httpx could count; what
+        # was compressed has another size decoded.
+        wire_bytes = None if "content-encoding" in response.headers else len(content)
+    return Body(content, whole=True, wire_bytes=wire_bytes)
 
 
 def _exchange_attributes(ended: Ended) -> dict[str, Any]:
@@ -264,6 +272,11 @@ def _carried(
         cap=runtime.config.page_bytes if runtime.config.capture_content and carry_body else 0,
         value_limit=runtime.value_limit,
     )
+    if not body.data and (
+        ended.call.request.method.upper() == "HEAD" or response.status_code in _BODILESS
+    ):
+        # The hash of nothing would say that the page has become empty.
+        values.pop(attributes.CONTENT_HASH, None)
     if not carry_body and attributes.CONTENT_OMITTED in values:
         values[attributes.CONTENT_OMITTED] = _body.SEARCH_RESULTS
     return values
