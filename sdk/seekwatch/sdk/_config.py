@@ -6,12 +6,13 @@ whatever goes wrong later is ours to bear and never reaches the agent.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from seekwatch.core.redaction import Redactor
 
 from ._search_apis import SearchApi
+from ._shapes import as_list, is_list
 
 DEFAULT_PAGE_BYTES: Final = 256 * 1024
 """Cap for one page body on a span, in bytes before compression."""
@@ -49,24 +50,63 @@ def build_config(
     search_apis: Sequence[SearchApi],
     entrypoint: str | None,
 ) -> Config:
-    """Check the arguments of `instrument`.
+    """Check the arguments of `instrument`, their types too: not everyone runs a type checker.
 
     Raises:
         ValueError: an argument cannot be used; the message has its name, value and the fix.
     """
-    if not agent.strip():
-        raise ValueError('instrument("") needs a name: instrument("my-agent")')
     return Config(
-        agent=agent.strip(),
-        endpoint=_checked_endpoint(endpoint),
-        environment=environment,
-        release=release,
-        capture_content=capture_content,
+        agent=_agent(agent),
+        endpoint=_checked_endpoint(_text_or_none("endpoint", endpoint, "http://host:4318")),
+        environment=_text_or_none("environment", environment, "production"),
+        release=_text_or_none("release", release, "1.2.3"),
+        capture_content=_switch("capture_content", capture_content),
         page_bytes=_page_bytes(capture_pages),
         redactor=_redactor(redact),
-        search_apis=tuple(search_apis),
-        entrypoint=None if entrypoint is None else _entrypoint(entrypoint),
+        search_apis=_search_apis(search_apis),
+        entrypoint=_entrypoint(_text_or_none("entrypoint", entrypoint, "package.module:function")),
     )
+
+
+def check_provider(name: str, provider: object, needed: str) -> None:
+    """Check that what was given as a provider has the method that a provider is used by.
+
+    Raises:
+        ValueError: it has not.
+    """
+    if provider is not None and not callable(getattr(provider, needed, None)):
+        raise ValueError(
+            f"{name} {provider!r} is no provider of OpenTelemetry; give one of its SDK, or leave "
+            f"{name} out to join the process's"
+        )
+
+
+def _agent(agent: object) -> str:
+    if not isinstance(agent, str) or not agent.strip():
+        raise ValueError(f'agent {agent!r} needs a name: instrument("my-agent")')
+    return agent.strip()
+
+
+def _text_or_none(name: str, value: object, example: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError(f"{name} {value!r} needs to be a string, such as {example!r}, or None")
+
+
+def _switch(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"{name} {value!r} needs to be True or False")
+
+
+def _search_apis(given: object) -> tuple[SearchApi, ...]:
+    entries = as_list(given) if is_list(given) else None
+    if entries is None or not all(isinstance(entry, SearchApi) for entry in entries):
+        raise ValueError(
+            f"search_apis {given!r} needs to be a list of SearchApi entries: "
+            "search_apis=[SearchApi(name=…, …)]"
+        )
+    return tuple(entry for entry in entries if isinstance(entry, SearchApi))
 
 
 def _checked_endpoint(endpoint: str | None) -> str | None:
@@ -86,16 +126,19 @@ def _checked_endpoint(endpoint: str | None) -> str | None:
     return endpoint
 
 
-def _page_bytes(capture_pages: bool | int) -> int:
+def _page_bytes(capture_pages: object) -> int:
     if capture_pages is True:
         return DEFAULT_PAGE_BYTES
-    if capture_pages < 0:
-        raise ValueError(f"capture_pages {capture_pages!r} is a number of bytes; 0 means never")
+    if not isinstance(capture_pages, int) or capture_pages < 0:
+        raise ValueError(
+            f"capture_pages {capture_pages!r} needs to be True, False or a number of bytes; "
+            "0 means never"
+        )
     return int(capture_pages)
 
 
 def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
-    rules = [redact] if isinstance(redact, str) or callable(redact) else list(redact)
+    rules = _redact_rules(redact)
     patterns = [rule for rule in rules if isinstance(rule, str)]
     functions = [rule for rule in rules if not isinstance(rule, str)]
     if not functions:
@@ -109,7 +152,24 @@ def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
     return Redactor(patterns, function=apply)
 
 
-def _entrypoint(entrypoint: str) -> tuple[str, str]:
+def _redact_rules(redact: object) -> list[Redact]:
+    if isinstance(redact, str) or callable(redact):
+        return [redact]
+    given: list[Any] = (
+        list(cast("Iterable[Any]", redact)) if isinstance(redact, Iterable) else [redact]
+    )
+    wrong = [rule for rule in given if not isinstance(rule, str) and not callable(rule)]
+    if wrong:
+        raise ValueError(
+            f"redact {wrong[0]!r} needs to be a regular expression as a string, a callable from "
+            "text to text, or a list of these"
+        )
+    return given
+
+
+def _entrypoint(entrypoint: str | None) -> tuple[str, str] | None:
+    if entrypoint is None:
+        return None
     module, separator, attribute = entrypoint.partition(":")
     parts = [*module.split("."), *attribute.split(".")]
     if not separator or not all(part.isidentifier() for part in parts):

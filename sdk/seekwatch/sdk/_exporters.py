@@ -54,6 +54,13 @@ def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
             continue
         try:
             exporters.append(known())
+        except ModuleNotFoundError as error:
+            logger.warning(
+                "the %s exporter is not installed (no module %s); nothing is exported to it: "
+                "OTLP over gRPC needs pip install 'seekwatch[grpc]'",
+                name or "otlp",
+                error.name,
+            )
         except Exception as error:  # noqa: BLE001 - a bad certificate path must not stop the agent
             failed(f"building the {name or 'otlp'} exporter", error)
     return exporters
