@@ -16,7 +16,7 @@ from seekwatch.core import attributes
 
 from . import _entrypoint, _exporters, _guard, _httpx_patch, _providers, _stock_httpx
 from ._batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
-from ._config import Config, Redact, build_config
+from ._config import Config, Redact, build_config, check_provider
 from ._export_stage import ExportStage
 from ._finisher import Finisher
 from ._guard import failed, guard, logger
@@ -88,6 +88,8 @@ def instrument(
         search_apis=search_apis,
         entrypoint=entrypoint,
     )
+    check_provider("tracer_provider", tracer_provider, "get_tracer")
+    check_provider("meter_provider", meter_provider, "get_meter")
     with _lock:
         _instrument(config, tracer_provider, meter_provider)
 
@@ -148,7 +150,7 @@ def _install(
     )
     if meters.ours:
         installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
-    _patch(installation, traces.provider, meters.provider)
+    _patch(installation, traces, meters.provider)
     _register_exit(installation)
     return installation
 
@@ -198,13 +200,16 @@ def _end_meter_provider(provider: Any, left: float) -> None:
     provider.shutdown(timeout_millis=left * 500)
 
 
-def _patch(installation: _Installation, traces: Any, meters: Any) -> None:
+def _patch(installation: _Installation, traces: _providers.Joined, meters: Any) -> None:
     # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
     undo = installation.undo
     with guard("patching httpx"):
         undo.append(_undo_without_deadline(_httpx_patch.install()))
     with guard("the stock httpx instrumentation"):
-        undo.append(_undo_without_deadline(_stock_httpx.install(traces, meters)))
+        # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
+        prepare = None if traces.ours else installation.runtime.prepared
+        stock = _stock_httpx.install(traces.provider, meters, prepare)
+        undo.append(_undo_without_deadline(stock))
     entrypoint = installation.runtime.config.entrypoint
     if entrypoint is not None:
         with guard("wrapping the entrypoint"):

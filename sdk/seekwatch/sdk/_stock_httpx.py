@@ -8,13 +8,32 @@ is chosen for httpx alone, and what every other instrumentation does stays as it
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import Span
+
+from seekwatch.core.redaction import MASK
+
+from ._guard import guard
+
+_URL_KEYS: Final = ("url.full", "http.url")
+
+Prepare = Callable[[dict[str, Any]], dict[str, Any]]
+"""From attributes to what of them may stand on a span."""
 
 
-def install(tracer_provider: Any, meter_provider: Any) -> Callable[[], None]:
-    """Instrument httpx unless the agent already did; returns what undoes it."""
+def install(
+    tracer_provider: Any, meter_provider: Any, prepare: Prepare | None = None
+) -> Callable[[], None]:
+    """Instrument httpx unless the agent already did; returns what undoes it.
+
+    Args:
+        tracer_provider: where its spans go.
+        meter_provider: where its metric goes.
+        prepare: cleans the URLs on its spans as they start, for processors that are not ours.
+    """
     instrumentor = HTTPXClientInstrumentor()
     if instrumentor.is_instrumented_by_opentelemetry:
         return lambda: None
@@ -22,10 +41,29 @@ def install(tracer_provider: Any, meter_provider: Any) -> Callable[[], None]:
         instrumentor.instrument(
             tracer_provider=tracer_provider,
             meter_provider=meter_provider,
+            **({} if prepare is None else _hooks(prepare)),
             # Both packages are our own dependencies; the check reads every installed one.
             skip_dep_check=True,
         )
     return lambda: instrumentor.uninstrument()
+
+
+def _hooks(prepare: Prepare) -> dict[str, Any]:
+    def clean(span: Span, _: object) -> None:
+        if not isinstance(span, ReadableSpan) or not span.is_recording():
+            return
+        held = span.attributes or {}
+        urls = {key: held[key] for key in _URL_KEYS if key in held}
+        # A redaction of the user's own may fail; what it did not clean does not stay then.
+        ready: dict[str, Any] = dict.fromkeys(urls, MASK)
+        with guard("cleaning the URL of a stock span"):
+            ready = prepare(urls)
+        span.set_attributes(ready)
+
+    async def clean_async(span: Span, request: object) -> None:
+        clean(span, request)
+
+    return {"request_hook": clean, "async_request_hook": clean_async}
 
 
 @contextmanager
