@@ -154,7 +154,7 @@ def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
 
 def _redact_rules(redact: object) -> list[Redact]:
     if isinstance(redact, str) or callable(redact):
-        return [redact]
+        return [cast("Redact", redact)]
     given: list[Any] = (
         list(cast("Iterable[Any]", redact)) if isinstance(redact, Iterable) else [redact]
     )
