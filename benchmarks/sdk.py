@@ -35,7 +35,8 @@ from opentelemetry.sdk.trace.export import (
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from benchmarks.rows import Row, argument_parser, interleaved, median_row, ratios, report
-from seekwatch.sdk import SearchApi, _exporters, agent_run, flush, instrument, tool, uninstrument
+from seekwatch.sdk import SearchApi, agent_run, flush, instrument, tool, uninstrument
+from seekwatch.sdk._export import exporters
 
 _PAGE: Final = b"<p>Snow fell in the valley, and the winter fair opened at ten.</p>\n" * 400
 _RESULT: Final = (
@@ -315,7 +316,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15, help="samples of each (default 15)")
     parser.add_argument("--count", type=int, default=300, help="calls in a sample (default 300)")
     arguments = parser.parse_args()
-    _exporters.span_exporters = encoding_exporters
+    exporters.span_exporters = encoding_exporters
     return report(measure(arguments.rounds, arguments.count), arguments)
 
 

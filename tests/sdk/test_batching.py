@@ -5,7 +5,7 @@ import time
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
-from seekwatch.sdk._batching import BatchingProcessor, EndedSpan, Limits
+from seekwatch.sdk._export.batching import BatchingProcessor, EndedSpan, Limits
 from tests.services.waiting import eventually
 
 

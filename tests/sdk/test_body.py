@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from seekwatch.core.redaction import Redactor
-from seekwatch.sdk._body import HOLD_BYTES, Body, Capture, body_attributes, decode, is_text
+from seekwatch.sdk._http.bodies import HOLD_BYTES, Body, Capture, body_attributes, decode, is_text
 
 
 def captured(*chunks: bytes, complete: bool = True) -> Capture:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seekwatch.sdk._dates import parse_published, recency_days
+from seekwatch.sdk._search.dates import parse_published, recency_days
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 

@@ -18,8 +18,8 @@ from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 
 from seekwatch.core.redaction import Redactor
 from seekwatch.sdk import AgentRun, agent_run, flush, instrument, tool
-from seekwatch.sdk._batching import EndedSpan
-from seekwatch.sdk._export_stage import ExportStage, encoded_size
+from seekwatch.sdk._export.batching import EndedSpan
+from seekwatch.sdk._export.stage import ExportStage, encoded_size
 from seekwatch.sdk._guard import failures, reset_failures
 from seekwatch.sdk._instrument import statistics
 from tests.services.otlp_sink import HttpSink

@@ -14,32 +14,32 @@ from tests.services.otlp_sink import HttpSink
 from tests.services.web import PAGE, LocalWeb
 
 POINTS = [
-    "_http_call._llm_calls.is_model_path",
-    "_http_call.HttpCall.start",
-    "_http_call.Exchange",
-    "_http_call.HttpCall._submit",
-    "_http_call.tee",
-    "_http_spans.finish_call",
-    "_http_call.detach",
-    "_exchanges.Exchange.ended",
-    "_exchanges.Wire.ended",
-    "_exchanges.Wire.__init__",
-    "_search_apis.SearchApiIndex.find",
-    "_finisher.Finisher.submit",
-    "_runtime.Runtime.prepared",
-    "_run.set_span_in_context",
-    "_run.attach",
-    "_run.detach",
-    "_run.parent_context",
-    "_run.AgentRun._set",
-    "_decorators.parent_context",
-    "_decorators._SpanScope.result",
-    "_decorators._SpanScope.close",
-    "_values.to_json",
-    "_wrapping.attach",
-    "_wrapping.detach",
-    "_batching.estimated_size",
-    "_export_stage.encoded_size",
+    "_http.call:calls.is_model_path",
+    "_http.call:HttpCall.start",
+    "_http.call:Exchange",
+    "_http.call:HttpCall._submit",
+    "_http.call:tee",
+    "_http.spans:finish_call",
+    "_http.call:detach",
+    "_http.exchanges:Exchange.ended",
+    "_http.exchanges:Wire.ended",
+    "_http.exchanges:Wire.__init__",
+    "_search.apis:SearchApiIndex.find",
+    "_finisher:Finisher.submit",
+    "_runtime:Runtime.prepared",
+    "_runs.run:set_span_in_context",
+    "_runs.run:attach",
+    "_runs.run:detach",
+    "_runs.run:parent_context",
+    "_runs.run:AgentRun._set",
+    "_runs.decorators:parent_context",
+    "_runs.decorators:_SpanScope.result",
+    "_runs.decorators:_SpanScope.close",
+    "_runs.recorded:to_json",
+    "_runs.wrapping:attach",
+    "_runs.wrapping:detach",
+    "_export.batching:estimated_size",
+    "_export.stage:encoded_size",
 ]
 
 
@@ -53,7 +53,8 @@ def fault(
 ) -> Iterator[str]:
     instrument("faulty", endpoint=sink.url)
     point: str = request.param
-    module, *path, name = point.split(".")
+    module, _, inside = point.partition(":")
+    *path, name = inside.split(".")
     owner: Any = importlib.import_module(f"seekwatch.sdk.{module}")
     for part in path:
         owner = getattr(owner, part)

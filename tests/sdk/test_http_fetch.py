@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from seekwatch.sdk import agent_run, flush, instrument
-from seekwatch.sdk._tee import SyncTee
+from seekwatch.sdk._http.tee import SyncTee
 from tests.services.otlp_sink import HttpSink, SunkSpan
 from tests.services.web import BIG_PAGE_BYTES, PAGE, LocalWeb
 

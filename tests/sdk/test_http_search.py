@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument
-from seekwatch.sdk._search_apis import BUILT_IN
+from seekwatch.sdk._search.apis import BUILT_IN
 from tests.services.otlp_sink import HttpSink, SunkSpan
 from tests.services.web import LocalWeb
 

@@ -173,7 +173,7 @@ def test_instrumenting_an_existing_provider_again_adds_no_second_exporter(sink: 
 
 
 def test_the_process_wide_provider_is_joined(sink: HttpSink) -> None:
-    from seekwatch.sdk._providers import forget_tracer_provider
+    from seekwatch.sdk._export.providers import forget_tracer_provider
 
     provider = TracerProvider(resource=Resource({"service.name": "global"}))
     trace.set_tracer_provider(provider)
@@ -385,7 +385,7 @@ def test_a_failure_of_ours_while_starting_does_not_reach_the_agent(
     def fail(*_: object) -> None:
         raise RuntimeError("ours")
 
-    monkeypatch.setattr(module._providers, "join_tracer_provider", fail)
+    monkeypatch.setattr(module.providers, "join_tracer_provider", fail)
     instrument("my-agent", endpoint=sink.url)
     assert failures() == {"instrument": 1}
     reset_failures()

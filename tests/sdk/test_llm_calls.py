@@ -5,7 +5,7 @@ import pytest
 from opentelemetry import trace
 
 from seekwatch.sdk import agent_run, flush, instrument
-from seekwatch.sdk._llm_calls import provider_name
+from seekwatch.sdk._llm.calls import provider_name
 from tests.services.otlp_sink import HttpSink
 from tests.services.web import LocalWeb
 

@@ -1,7 +1,7 @@
 import pytest
 
 from seekwatch.sdk import SearchApi
-from seekwatch.sdk._search_apis import BUILT_IN, SearchApiIndex
+from seekwatch.sdk._search.apis import BUILT_IN, SearchApiIndex
 
 
 def find(method: str, url: str, own: tuple[SearchApi, ...] = ()) -> str | None:

@@ -7,7 +7,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 
 from seekwatch.sdk import agent_run, flush, instrument, llm, retriever
-from seekwatch.sdk._withholding import Withholder
+from seekwatch.sdk._privacy.withholding import Withholder
 from tests.services.otlp_sink import HttpSink
 
 WITHHOLDER = Withholder("salt", frozenset({"searchfor"}))

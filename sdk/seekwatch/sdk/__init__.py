@@ -7,10 +7,10 @@ Example:
     ...     run.answer("Free threading is supported.", ["https://docs.python.org/3/whatsnew/"])
 """
 
-from ._decorators import llm, retriever, tool
 from ._instrument import flush, instrument, uninstrument
-from ._run import AgentRun, Citation, agent_run, current_run
-from ._search_apis import SearchApi
+from ._runs.decorators import llm, retriever, tool
+from ._runs.run import AgentRun, Citation, agent_run, current_run
+from ._search.apis import SearchApi
 
 __all__ = [
     "AgentRun",

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from seekwatch.core.redaction import Redactor
 
-from ._search_apis import SearchApi
+from ._search.apis import SearchApi
 from ._shapes import as_list, is_list
 
 DEFAULT_PAGE_BYTES: Final = 256 * 1024

@@ -14,16 +14,20 @@ from opentelemetry.trace import TracerProvider
 
 from seekwatch.core import attributes
 
-from . import _entrypoint, _exporters, _guard, _httpx_patch, _providers, _stock_httpx
-from ._batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
+from . import _guard
 from ._config import Config, Redact, build_config, check_provider
-from ._export_stage import ExportStage
+from ._export import exporters, providers
+from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
+from ._export.stage import ExportStage
 from ._finisher import Finisher
 from ._guard import failed, guard, logger
+from ._http import stock_httpx
+from ._privacy.withholding import Withholder
+from ._runs import entrypoints
 from ._runtime import Runtime, current, salt, set_current
-from ._search_apis import SearchApi, SearchApiIndex
+from ._search.apis import SearchApi, SearchApiIndex
+from ._stacks import httpx_clients
 from ._version import version
-from ._withholding import Withholder
 
 _lock = threading.RLock()
 
@@ -118,7 +122,7 @@ def _install(
 ) -> _Installation:
     finisher = Finisher()
     index = SearchApiIndex(config.search_apis)
-    traces = _providers.join_tracer_provider(config, tracer_provider)
+    traces = providers.join_tracer_provider(config, tracer_provider)
     limits: Any = getattr(traces.provider, "_span_limits", None)
     common: dict[str, Any] = {attributes.AGENT_NAME: config.agent}
     if not traces.ours:
@@ -133,7 +137,7 @@ def _install(
         finisher=finisher,
         index=index,
         common=common,
-        ignored_hosts=_exporters.export_hosts(config.endpoint),
+        ignored_hosts=exporters.export_hosts(config.endpoint),
         value_limit=getattr(limits, "max_span_attribute_length", None),
         attribute_limit=getattr(limits, "max_span_attributes", None),
         withholder=(
@@ -145,8 +149,8 @@ def _install(
     )
     installation = _Installation(runtime)
     _add_processors(installation, traces)
-    meters = _providers.join_meter_provider(
-        config, meter_provider, _exporters.metric_exporters(config.endpoint)
+    meters = providers.join_meter_provider(
+        config, meter_provider, exporters.metric_exporters(config.endpoint)
     )
     if meters.ours:
         installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
@@ -166,10 +170,10 @@ def _excluded_urls() -> Callable[[str], bool] | None:
     return get_excluded_urls("HTTPX").url_disabled if given else None
 
 
-def _add_processors(installation: _Installation, traces: _providers.Joined) -> None:
+def _add_processors(installation: _Installation, traces: providers.Joined) -> None:
     runtime = installation.runtime
     if traces.ours:
-        installation.undo.append(lambda _: _providers.forget_tracer_provider(traces.provider))
+        installation.undo.append(lambda _: providers.forget_tracer_provider(traces.provider))
     for stage in _stages(runtime):
         processor = BatchingProcessor(
             stage,
@@ -185,35 +189,35 @@ def _stages(runtime: Runtime) -> list[ExportStage]:
     config = runtime.config
     return [
         ExportStage(exporter, config.redactor, runtime.withholder)
-        for exporter in _exporters.span_exporters(config.endpoint)
+        for exporter in exporters.span_exporters(config.endpoint)
     ]
 
 
 def _end_processor(provider: Any, processor: BatchingProcessor, left: float) -> None:
     processor.shutdown(left)
-    _providers.remove_processor(provider, processor)
+    providers.remove_processor(provider, processor)
 
 
 def _end_meter_provider(provider: Any, left: float) -> None:
-    _providers.forget_meter_provider(provider)
+    providers.forget_meter_provider(provider)
     # Half of what is left: the spans come after the metrics and matter more.
     provider.shutdown(timeout_millis=left * 500)
 
 
-def _patch(installation: _Installation, traces: _providers.Joined, meters: Any) -> None:
+def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -> None:
     # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
     undo = installation.undo
     with guard("patching httpx"):
-        undo.append(_undo_without_deadline(_httpx_patch.install()))
+        undo.append(_undo_without_deadline(httpx_clients.install()))
     with guard("the stock httpx instrumentation"):
         # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
         prepare = None if traces.ours else installation.runtime.prepared
-        stock = _stock_httpx.install(traces.provider, meters, prepare)
+        stock = stock_httpx.install(traces.provider, meters, prepare)
         undo.append(_undo_without_deadline(stock))
     entrypoint = installation.runtime.config.entrypoint
     if entrypoint is not None:
         with guard("wrapping the entrypoint"):
-            undo.append(_undo_without_deadline(_entrypoint.install(*entrypoint)))
+            undo.append(_undo_without_deadline(entrypoints.install(*entrypoint)))
 
 
 def _undo_without_deadline(undo: Callable[[], None]) -> Callable[[float], None]:

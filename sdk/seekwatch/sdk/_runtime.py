@@ -16,12 +16,12 @@ from opentelemetry.trace import Tracer
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 
-from ._batching import BatchingProcessor
 from ._config import Config
+from ._export.batching import BatchingProcessor
 from ._finisher import Finisher
-from ._masking import Masking
-from ._search_apis import SearchApiIndex
-from ._withholding import Withholder
+from ._privacy.masking import Masking
+from ._privacy.withholding import Withholder
+from ._search.apis import SearchApiIndex
 
 _MAX_ATTEMPT_KEYS: Final = 16_384
 

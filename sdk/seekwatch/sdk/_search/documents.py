@@ -8,9 +8,8 @@ import json
 from typing import Any, Final
 
 from seekwatch.core import attributes
-
-from ._masking import Masking
-from ._runtime import Masked, Runtime
+from seekwatch.sdk._privacy.masking import Masking
+from seekwatch.sdk._runtime import Masked, Runtime
 
 MAX_DOCUMENTS_BYTES: Final = 256 * 1024
 """Cap for the JSON carrier; beyond it the texts are dropped from the last rank upwards."""

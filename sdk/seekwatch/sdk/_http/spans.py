@@ -8,18 +8,20 @@ import httpx
 from opentelemetry.trace import Span, Status, StatusCode
 
 from seekwatch.core import attributes
+from seekwatch.sdk._export.batching import end_with_clean_keys
+from seekwatch.sdk._guard import guard
+from seekwatch.sdk._llm import calls
+from seekwatch.sdk._runtime import Masked, Runtime
+from seekwatch.sdk._search import results
+from seekwatch.sdk._search.documents import document_attributes
 
-from . import _body, _llm_calls, _search_results
-from ._batching import end_with_clean_keys
-from ._body import Body, Capture
-from ._documents import document_attributes
-from ._guard import guard
-from ._headers import request_headers, response_headers
-from ._hidden_attempts import emit_hidden_attempts
-from ._runtime import Masked, Runtime
+from . import bodies
+from .bodies import Body, Capture
+from .headers import request_headers, response_headers
+from .hidden_attempts import emit_hidden_attempts
 
 if TYPE_CHECKING:
-    from ._http_call import HttpCall
+    from .call import HttpCall
 
 _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
@@ -109,7 +111,7 @@ def finish_call(ended: Ended) -> None:
         if call.kind == "search":
             read, documents = _search_attributes(ended, body)
         else:
-            read = _llm_calls.read_call(call, ended.response, body, _request_body(call.request))
+            read = calls.read_call(call, ended.response, body, _request_body(call.request))
     if call.wire is not None:
         emit_hidden_attempts(call)
         unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
@@ -173,7 +175,7 @@ def _decoded(ended: Ended) -> Body:
     if response is None:
         return Body(b"", whole=False, wire_bytes=None)
     if ended.capture is not None:
-        return _body.decode(ended.capture, response.headers)
+        return bodies.decode(ended.capture, response.headers)
     content = held_content(response)
     if content is None:
         return Body(b"", whole=False, wire_bytes=None)
@@ -265,7 +267,7 @@ def _carried(
 ) -> dict[str, Any]:
     runtime = ended.call.runtime
     values: dict[str, Any] = {}
-    values |= _body.body_attributes(
+    values |= bodies.body_attributes(
         body,
         response.headers.get("content-type", ""),
         runtime.redactor,
@@ -278,7 +280,7 @@ def _carried(
         # The hash of nothing would say that the page has become empty.
         values.pop(attributes.CONTENT_HASH, None)
     if not carry_body and attributes.CONTENT_OMITTED in values:
-        values[attributes.CONTENT_OMITTED] = _body.SEARCH_RESULTS
+        values[attributes.CONTENT_OMITTED] = bodies.SEARCH_RESULTS
     return values
 
 
@@ -299,7 +301,7 @@ def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked
     api = call.api
     if api is None:
         return {}, None
-    query = _search_results.read_query(
+    query = results.read_query(
         api, call.url.query.decode("ascii", "replace"), _request_body(call.request)
     )
     values: dict[str, Any] = {
@@ -316,9 +318,9 @@ def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked
     if ended.response is None or ended.response.status_code >= 400:
         return values, None
     if not body.whole:
-        return {**values, attributes.SEARCH_UNREAD: _search_results.TOO_LARGE}, None
+        return {**values, attributes.SEARCH_UNREAD: results.TOO_LARGE}, None
     called_at = datetime.fromtimestamp(call.started_ns / 1e9, UTC)
-    documents, unread = _search_results.read_results(api, body.data, called_at)
+    documents, unread = results.read_results(api, body.data, called_at)
     if unread is not None:
         return {**values, attributes.SEARCH_UNREAD: unread}, None
     return values, document_attributes(call.runtime, documents, api.name)

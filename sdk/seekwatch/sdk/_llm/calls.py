@@ -13,12 +13,11 @@ import httpx
 from opentelemetry.trace import Span
 
 from seekwatch.core import attributes
-
-from ._body import Body
-from ._shapes import as_list, as_mapping, is_list, is_mapping, lookup
+from seekwatch.sdk._http.bodies import Body
+from seekwatch.sdk._shapes import as_list, as_mapping, is_list, is_mapping, lookup
 
 if TYPE_CHECKING:
-    from ._http_call import HttpCall
+    from seekwatch.sdk._http.call import HttpCall
 
 _GENERATION_PATHS: Final = ("/chat/completions", "/responses")
 _OTHER_MODEL_PATHS: Final = (

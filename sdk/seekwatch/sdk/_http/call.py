@@ -1,7 +1,7 @@
 """One HTTP call of the agent, from before it is sent until its body is over.
 
 On the agent's thread only what must be there: start the spans, note times and references. What
-the spans will say is worked out on the finisher's thread (`_http_spans`).
+the spans will say is worked out on the finisher's thread (`spans`).
 """
 
 import time
@@ -13,17 +13,17 @@ from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
 from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
 
 from seekwatch.core import attributes
+from seekwatch.sdk._context import attach, detach
+from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._llm import calls
+from seekwatch.sdk._runs.run import parent_context
+from seekwatch.sdk._runtime import Runtime, current
+from seekwatch.sdk._search.apis import SearchApi
 
-from . import _llm_calls
-from ._body import Capture
-from ._context import attach, detach
-from ._exchanges import Exchange
-from ._guard import guarded
-from ._http_spans import Ended
-from ._run import parent_context
-from ._runtime import Runtime, current
-from ._search_apis import SearchApi
-from ._tee import tee
+from .bodies import Capture
+from .exchanges import Exchange
+from .spans import Ended
+from .tee import tee
 
 Kind = Literal["fetch", "search", "llm"]
 
@@ -186,8 +186,8 @@ def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall
     api = runtime.index.find(method, host, port, path, query, _form(request))
     if api is not None:
         kind = "search"
-    elif method == "POST" and _llm_calls.is_model_path(path):
-        if not _llm_calls.is_generation(request) or _llm_calls.is_covered(
+    elif method == "POST" and calls.is_model_path(path):
+        if not calls.is_generation(request) or calls.is_covered(
             get_current_span(), request.headers
         ):
             return None

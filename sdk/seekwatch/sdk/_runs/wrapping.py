@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 
 from opentelemetry.context import Context
 
-from ._context import attach, detach
-from ._guard import failed, guarded
+from seekwatch.sdk._context import attach, detach
+from seekwatch.sdk._guard import failed, guarded
 
 MAX_ITEMS: Final = 1000
 """Items of a generator that are kept as its result; the rest passes through unseen."""

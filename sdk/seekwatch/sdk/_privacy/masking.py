@@ -12,8 +12,7 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK, Redactor
-
-from ._shapes import as_list, as_mapping, is_list, is_mapping
+from seekwatch.sdk._shapes import as_list, as_mapping, is_list, is_mapping
 
 _URL_KEYS: Final = frozenset(
     {

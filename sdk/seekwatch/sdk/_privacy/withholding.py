@@ -18,8 +18,7 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK
-
-from ._shapes import as_list, as_mapping, is_list
+from seekwatch.sdk._shapes import as_list, as_mapping, is_list
 
 _CONTENT_KEYS: Final = frozenset(
     {

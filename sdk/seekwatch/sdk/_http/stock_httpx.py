@@ -15,8 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Span
 
 from seekwatch.core.redaction import MASK
-
-from ._guard import guard
+from seekwatch.sdk._guard import guard
 
 _URL_KEYS: Final = ("url.full", "http.url")
 

@@ -17,7 +17,7 @@ from opentelemetry.context import Context, attach, detach, get_current, set_valu
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import Span as OpenSpan
 
-from ._guard import guard, guarded, logger
+from seekwatch.sdk._guard import guard, guarded, logger
 
 QUEUE_BYTES: Final = 64 * 1024 * 1024
 """Bound for what waits to be exported, by the length of its strings."""

@@ -13,12 +13,13 @@ from typing import Any, cast
 
 from opentelemetry.context import Context
 
-from . import _values
-from ._guard import guard, logger
-from ._run import AgentRun
-from ._runtime import current
-from ._shapes import as_list, get_field, is_list
-from ._wrapping import wrap
+from seekwatch.sdk._guard import guard, logger
+from seekwatch.sdk._runtime import current
+from seekwatch.sdk._shapes import as_list, get_field, is_list
+
+from . import recorded
+from .run import AgentRun
+from .wrapping import wrap
 
 
 class _RunScope:
@@ -79,7 +80,7 @@ def _citation(value: Any) -> Any:
 def _begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _RunScope | None:
     if current() is None:
         return None
-    return _RunScope(_values.first_string(args, kwargs))
+    return _RunScope(recorded.first_string(args, kwargs))
 
 
 def install(module_name: str, attribute: str) -> Callable[[], None]:

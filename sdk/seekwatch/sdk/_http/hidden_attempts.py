@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from seekwatch.core import attributes
+from seekwatch.sdk._export.batching import end_with_clean_keys
 
-from ._batching import end_with_clean_keys
-from ._exchanges import Wire
-from ._headers import request_headers, response_headers
+from .exchanges import Wire
+from .headers import request_headers, response_headers
 
 if TYPE_CHECKING:
-    from ._http_call import HttpCall
+    from .call import HttpCall
 
 
 def emit_hidden_attempts(call: "HttpCall") -> None:

@@ -19,12 +19,11 @@ from opentelemetry.trace import (
 )
 
 from seekwatch.core import attributes
-
-from ._context import attach, detach
-from ._guard import guard, guarded
-from ._runtime import Runtime, current
-from ._shapes import as_mapping
-from ._version import version
+from seekwatch.sdk._context import attach, detach
+from seekwatch.sdk._guard import guard, guarded
+from seekwatch.sdk._runtime import Runtime, current
+from seekwatch.sdk._shapes import as_mapping
+from seekwatch.sdk._version import version
 
 StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
 Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]

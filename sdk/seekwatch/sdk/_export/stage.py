@@ -13,12 +13,12 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
+from seekwatch.sdk._guard import failed, guard, logger
+from seekwatch.sdk._privacy.masking import Masking
+from seekwatch.sdk._privacy.withholding import Withholder
+from seekwatch.sdk._shapes import as_list, is_list, is_mapping
 
-from ._batching import EndedSpan, held_attributes
-from ._guard import failed, guard, logger
-from ._masking import Masking
-from ._shapes import as_list, is_list, is_mapping
-from ._withholding import Withholder
+from .batching import EndedSpan, held_attributes
 
 REQUEST_BYTES: Final = 3 * 1024 * 1024
 """Bound for one request: gRPC servers refuse messages over 4 MiB by default."""

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from seekwatch.core import attributes
-
-from . import _llm_calls, _search_results
-from ._shapes import as_float, as_list, as_mapping, get_field, is_list, is_mapping, is_number
+from seekwatch.sdk._llm import calls
+from seekwatch.sdk._search import results
+from seekwatch.sdk._shapes import (
+    as_float,
+    as_list,
+    as_mapping,
+    get_field,
+    is_list,
+    is_mapping,
+    is_number,
+)
 
 MAX_CHARACTERS: Final = 65_536
 """Cap for one JSON value of a decorated call."""
@@ -79,10 +87,10 @@ def _listed(value: Any) -> Sequence[Any]:
     if is_mapping(value):
         for key in ("results", "documents", "hits", "data"):
             if is_list(value.get(key)):
-                return as_list(value[key])[: _search_results.MAX_RESULTS]
+                return as_list(value[key])[: results.MAX_RESULTS]
         return [value]
     if is_list(value):
-        return value[: _search_results.MAX_RESULTS]
+        return value[: results.MAX_RESULTS]
     return [] if value is None else [value]
 
 
@@ -100,7 +108,7 @@ def _document(item: Any, rank: int) -> dict[str, Any]:
             if is_number(found) and math.isfinite(score := as_float(found)):
                 document[field] = score
         else:
-            document[field] = str(found)[: _search_results.MAX_CONTENT_CHARACTERS]
+            document[field] = str(found)[: results.MAX_CONTENT_CHARACTERS]
     if "url" in document:
         document["id"] = document["url"]
     document["rank"] = rank
@@ -133,7 +141,7 @@ def model_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if isinstance(value, str | list | tuple):
             plain = _plain(value, 0)
-            return values | _llm_calls.input_attributes({"messages": plain})
+            return values | calls.input_attributes({"messages": plain})
     return values
 
 
@@ -144,4 +152,4 @@ def model_output(value: Any) -> dict[str, Any]:
         value = "".join(pieces)
     if isinstance(value, str):
         value = {"choices": [{"message": {"role": "assistant", "content": value}}]}
-    return _llm_calls.output_attributes(as_mapping(_plain(value, 0)))
+    return calls.output_attributes(as_mapping(_plain(value, 0)))

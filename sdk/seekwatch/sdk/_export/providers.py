@@ -21,9 +21,8 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.trace import TracerProvider as AnyTracerProvider
 
 from seekwatch.core import attributes
-
-from ._config import Config
-from ._guard import guard
+from seekwatch.sdk._config import Config
+from seekwatch.sdk._guard import guard
 
 SPAN_ATTRIBUTES: Final = 512
 """Attribute limit where the provider is ours and no `OTEL_*` sets one: 40 documents need 160."""

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from ._dates import parse_published, recency_days
-from ._search_apis import SearchApi
-from ._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
+from seekwatch.sdk._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
+
+from .apis import SearchApi
+from .dates import parse_published, recency_days
 
 MAX_RESULTS: Final = 200
 """More results than any provider gives on one page; the rest is counted, not carried."""

@@ -13,9 +13,9 @@ from typing import Any, Final, cast
 
 import httpx
 
-from ._exchanges import Exchange, Wire
-from ._guard import guarded
-from ._http_call import HttpCall, begin
+from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._http.call import HttpCall, begin
+from seekwatch.sdk._http.exchanges import Exchange, Wire
 
 _call_of_context: ContextVar[HttpCall | None] = ContextVar("seekwatch_http_call", default=None)
 

@@ -9,8 +9,9 @@ from typing import cast
 
 import httpx
 
-from ._body import Capture
-from ._guard import guarded
+from seekwatch.sdk._guard import guarded
+
+from .bodies import Capture
 
 Done = Callable[[Capture, BaseException | None], None]
 

@@ -13,13 +13,13 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, set_span_in_context
 
 from seekwatch.core import attributes
+from seekwatch.sdk._export.batching import end_with_clean_keys
+from seekwatch.sdk._runtime import Masked, Runtime, current
+from seekwatch.sdk._search.documents import document_attributes
 
-from . import _values
-from ._batching import end_with_clean_keys
-from ._documents import document_attributes
-from ._run import mark_error, parent_context
-from ._runtime import Masked, Runtime, current
-from ._wrapping import Begin, wrap
+from . import recorded
+from .run import mark_error, parent_context
+from .wrapping import Begin, wrap
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 Read = Callable[[Any], Any]
@@ -129,7 +129,7 @@ def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F |
             if runtime is None:
                 return None
             values: dict[str, Any] = {attributes.DATA_SOURCE_ID: label}
-            query = _values.first_string(args, kwargs)
+            query = recorded.first_string(args, kwargs)
             if query is not None:
                 for key in (
                     attributes.SEARCH_QUERY,
@@ -142,7 +142,7 @@ def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F |
                 f"retrieval {label}",
                 _RETRIEVER,
                 values,
-                _values.documents_of,
+                recorded.documents_of,
                 lambda documents: document_attributes(runtime, documents, label),
             )
 
@@ -174,11 +174,11 @@ def tool(function: _F | None = None, /, *, name: str | None = None) -> _F | Call
             values: dict[str, Any] = {
                 attributes.GENAI_TOOL_NAME: label,
                 attributes.TOOL_NAME: label,
-                attributes.TOOL_CALL_ARGUMENTS: _values.to_json(
+                attributes.TOOL_CALL_ARGUMENTS: recorded.to_json(
                     _arguments(signature, args, kwargs)
                 ),
             }
-            return _SpanScope(runtime, f"execute_tool {label}", _TOOL, values, _values.tool_result)
+            return _SpanScope(runtime, f"execute_tool {label}", _TOOL, values, recorded.tool_result)
 
         return _decorate(target, begin)
 
@@ -212,10 +212,10 @@ def llm(
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {**_values.model_input(_arguments(signature, args, kwargs))}
+            values: dict[str, Any] = {**recorded.model_input(_arguments(signature, args, kwargs))}
             if provider is not None:
                 values[attributes.PROVIDER_NAME] = provider
-            return _SpanScope(runtime, f"chat {label}", _LLM, values, _values.model_output)
+            return _SpanScope(runtime, f"chat {label}", _LLM, values, recorded.model_output)
 
         return _decorate(target, begin)
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.sdk.trace.export import SpanExporter
 
-from ._guard import failed, logger
+from seekwatch.sdk._guard import failed, logger
 
 _T = TypeVar("_T")
 

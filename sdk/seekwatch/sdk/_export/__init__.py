@@ -1,0 +1,1 @@
+"""The way out: providers, batches, the last stage before the wire, exporters."""

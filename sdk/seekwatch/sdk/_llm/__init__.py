@@ -1,0 +1,1 @@
+"""Model APIs: how a call to one is told and read."""

@@ -1,0 +1,1 @@
+"""What may leave the process: secrets are masked, content is withheld where asked."""

@@ -1,0 +1,1 @@
+"""Runs of the agent: said by its code, found at its entrypoint, or decorated."""

@@ -1,0 +1,1 @@
+"""Web search APIs as data, and how their answers are read."""
