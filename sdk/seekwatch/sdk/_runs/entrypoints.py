@@ -4,8 +4,6 @@ The module may be imported before or after `instrument`: one that is there is wr
 that is not is wrapped when it is imported.
 """
 
-import importlib.abc
-import importlib.machinery
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -14,6 +12,7 @@ from typing import Any, cast
 from opentelemetry.context import Context
 
 from seekwatch.sdk._guard import guard, logger
+from seekwatch.sdk._imports import when_imported
 from seekwatch.sdk._runtime import current
 from seekwatch.sdk._shapes import as_list, get_field, is_list
 
@@ -97,9 +96,7 @@ def install(module_name: str, attribute: str) -> Callable[[], None]:
     if module is not None and _resolves(module, attribute):
         wrap_in(module)
     else:
-        finder = _WrappingFinder(module_name, wrap_in)
-        sys.meta_path.insert(0, finder)
-        undo.append(finder.remove)
+        undo.append(when_imported(module_name, wrap_in))
 
     def restore() -> None:
         for each in reversed(undo):
@@ -146,57 +143,3 @@ def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
             setattr(owner, name, kept)
 
     return restore
-
-
-class _WrappingFinder(importlib.abc.MetaPathFinder):
-    """Finds one module as everyone else does and wraps it after it has been executed."""
-
-    def __init__(self, module_name: str, wrap_in: Callable[[ModuleType], None]) -> None:
-        self._module_name = module_name
-        self._wrap_in = wrap_in
-
-    def remove(self) -> None:
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: ModuleType | None = None,
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self._module_name:
-            return None
-        for finder in sys.meta_path:
-            if finder is self:
-                continue
-            spec = finder.find_spec(fullname, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _WrappingLoader(spec.loader, self._wrap_in, self.remove)
-                return spec
-        return None
-
-
-class _WrappingLoader(importlib.abc.Loader):
-    """Loads a module by its own loader, then has it wrapped."""
-
-    def __init__(
-        self, inner: Any, wrap_in: Callable[[ModuleType], None], done: Callable[[], None]
-    ) -> None:
-        self._inner = inner
-        self._wrap_in = wrap_in
-        self._done = done
-
-    def __getattr__(self, name: str) -> Any:
-        # Resource readers and the like ask the loader for what only the real one has.
-        return getattr(self._inner, name)
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        created: ModuleType | None = self._inner.create_module(spec)
-        return created
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._done()
-        self._inner.exec_module(module)
-        self._wrap_in(module)
