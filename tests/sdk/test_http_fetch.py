@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from seekwatch.sdk import agent_run, flush, instrument
-from seekwatch.sdk._http.tee import SyncTee
+from seekwatch.sdk._stacks.httpx_streams import _SyncTee
 from tests.services.otlp_sink import HttpSink, SunkSpan
 from tests.services.web import BIG_PAGE_BYTES, PAGE, LocalWeb
 
@@ -600,7 +600,7 @@ def test_a_response_that_is_kept_does_not_keep_a_second_copy_of_its_body(
         for _ in response.iter_raw():
             pass
     the_fetch(sink)
-    assert isinstance(response.stream, SyncTee)
+    assert isinstance(response.stream, _SyncTee)
     assert response.stream._capture.held == 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
@@ -208,7 +209,7 @@ def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -
     # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
     undo = installation.undo
     with guard("patching httpx"):
-        undo.append(_undo_without_deadline(httpx_clients.install()))
+        undo.append(_undo_without_deadline(httpx_clients.install(httpx)))
     with guard("the stock httpx instrumentation"):
         # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
         prepare = None if traces.ours else installation.runtime.prepared

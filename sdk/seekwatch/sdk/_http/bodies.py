@@ -5,6 +5,7 @@ Runs on the finisher's thread only. Text and dates of pages are read in the moni
 
 import base64
 import hashlib
+import time
 import zlib
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,13 +39,19 @@ class Capture:
 
     chunks: list[bytes] = field(default_factory=list[bytes])
     size: int = 0
-    """Bytes on the wire, counted beyond what is held."""
+    """Bytes that came, counted beyond what is held."""
     held: int = 0
+    first_chunk_ns: int | None = None
+    """When the first chunk came."""
+    is_decoded: bool = False
+    """The library had undone the content encoding before the chunks were seen."""
     complete: bool = False
     """The body came to its end (it was not closed early and did not break)."""
 
     def add(self, chunk: bytes) -> None:
         """Note one chunk; the bytes are shared with the caller, not copied."""
+        if self.first_chunk_ns is None:
+            self.first_chunk_ns = time.time_ns()
         self.size += len(chunk)
         if self.held < HOLD_BYTES:
             self.chunks.append(chunk)
@@ -66,13 +73,20 @@ class Body:
     wire_bytes: int | None
 
 
-def decode(capture: Capture, headers: httpx.Headers) -> Body:
+def decode(capture: Capture, encoding: str) -> Body:
     """Undo the content encoding of a captured body as far as it goes.
 
     A compressed body can be a bomb, so no more than `HOLD_BYTES` come out.
+
+    Args:
+        capture: the body as it came.
+        encoding: the answer's `content-encoding`.
     """
     raw = b"".join(capture.chunks)
-    encoding = headers.get("content-encoding", "identity").strip().lower()
+    encoding = encoding.strip().lower()
+    if capture.is_decoded and encoding not in {"", "identity"}:
+        # How many bytes came over the wire is not known any more.
+        return Body(raw, capture.whole, None)
     if encoding in {"", "identity"}:
         return Body(raw, capture.whole, capture.size)
     if encoding in {"gzip", "x-gzip", "deflate"}:

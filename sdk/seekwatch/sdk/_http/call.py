@@ -7,7 +7,6 @@ the spans will say is worked out on the finisher's thread (`spans`).
 import time
 from typing import Any, Final, Literal
 
-import httpx
 from opentelemetry.context import Context, get_value
 from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
 from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
@@ -22,8 +21,8 @@ from seekwatch.sdk._search.apis import SearchApi
 
 from .bodies import Capture
 from .exchanges import Exchange
+from .messages import RequestView, ResponseView
 from .spans import Ended
-from .tee import tee
 
 Kind = Literal["fetch", "search", "llm"]
 
@@ -38,7 +37,6 @@ class HttpCall:
         "_ended",
         "_token",
         "api",
-        "client",
         "exchanges",
         "kind",
         "outer",
@@ -46,24 +44,20 @@ class HttpCall:
         "request",
         "runtime",
         "started_ns",
-        "url",
         "wire",
     )
 
     def __init__(
         self,
         runtime: Runtime,
-        client: object,
-        request: httpx.Request,
+        request: RequestView,
         kind: Kind,
         api: SearchApi | None,
     ) -> None:
         self.runtime = runtime
-        self.client = client
         self.request = request
         self.kind: Kind = kind
         self.api = api
-        self.url = request.url
         self.exchanges: list[Exchange] = []
         self.outer: Span | None = None
         """The RETRIEVER or LLM span; None for a plain fetch."""
@@ -116,10 +110,9 @@ class HttpCall:
             return "read"
         return "destructive" if self.request.method == "DELETE" else "write"
 
-    @guarded("noting a request")
-    def exchange(self, request: httpx.Request) -> Exchange:
-        """Begin one request inside the call."""
-        exchange = Exchange(request.url)
+    def exchange(self, url: object) -> Exchange:
+        """Begin one request inside the call; `url` is whatever has the URL as its string."""
+        exchange = Exchange(url)
         self.exchanges.append(exchange)
         return exchange
 
@@ -134,25 +127,25 @@ class HttpCall:
         self._submit(Ended(self, time.time_ns(), error=error))
 
     @guarded("an answered request")
-    def answered(self, response: httpx.Response) -> None:
-        """End the spans of a call, now or when its streamed body is over."""
-        if not self._recording():
-            return
-        if response.is_closed:
-            self._submit(Ended(self, time.time_ns(), response))
-            return
+    def answered(self, response: ResponseView) -> None:
+        """End the spans of a call whose whole answer is there."""
+        self._submit(Ended(self, time.time_ns(), response))
 
-        def over(capture: Capture, error: BaseException | None) -> None:
-            self._submit(Ended(self, time.time_ns(), response, error, capture))
+    @guarded("end of a streamed body")
+    def over(
+        self, response: ResponseView, capture: Capture, error: BaseException | None = None
+    ) -> None:
+        """End the spans of a call whose body was streamed, once it is over."""
+        self._submit(Ended(self, time.time_ns(), response, error, capture))
 
-        tee(response, over)
-
-    def _recording(self) -> bool:
+    @property
+    def recording(self) -> bool:
+        """Whether there is a span that its answer would end; an unsampled call has none."""
         span = self.wire or self.outer
-        return span is not None and span.is_recording()
+        return not self._ended and span is not None and span.is_recording()
 
     def _submit(self, ended: Ended) -> None:
-        if self._ended or not self._recording():
+        if not self.recording:
             return
         self._ended = True
         self.runtime.finisher.submit(ended)
@@ -164,46 +157,39 @@ _OUTER: Final = {
 }
 
 
-def begin(client: object, request: httpx.Request) -> HttpCall | None:
+def begin(request: RequestView) -> HttpCall | None:
     """Start the spans of a call; None when it is to go through unseen by us."""
     runtime = current()
-    return None if runtime is None else _begin(runtime, client, request)
+    return None if runtime is None else _begin(runtime, request)
 
 
 @guarded("the start of a request")
-def _begin(runtime: Runtime, client: object, request: httpx.Request) -> HttpCall | None:
+def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
     if not is_http_instrumentation_enabled() or get_value("suppress_instrumentation"):
         return None
-    url = request.url
-    host, port, path, method = url.host, url.port, url.path, request.method
-    authority = f"{host}:{port or (443 if url.scheme == 'https' else 80)}"
+    host, port, path, method = request.host, request.port, request.path, request.method
+    authority = f"{host}:{port or (443 if request.scheme == 'https' else 80)}"
     if authority in runtime.ignored_hosts or (method == "POST" and path.endswith(_OTLP_PATHS)):
         return None
-    if runtime.excluded is not None and runtime.excluded(str(url)):
+    if runtime.excluded is not None and runtime.excluded(request.url):
         return None
     kind: Kind = "fetch"
-    query = url.query.decode("ascii", "replace")
-    api = runtime.index.find(method, host, port, path, query, _form(request))
+    api = runtime.index.find(method, host, port, path, request.query, _form(request))
     if api is not None:
         kind = "search"
     elif method == "POST" and calls.is_model_path(path):
-        if not calls.is_generation(request) or calls.is_covered(
-            get_current_span(), request.headers
-        ):
+        if not calls.is_generation(request) or calls.is_covered(get_current_span(), request):
             return None
         kind = "llm"
-    call = HttpCall(runtime, client, request, kind, api)
+    call = HttpCall(runtime, request, kind, api)
     call.start()
     return call
 
 
-def _form(request: httpx.Request) -> str:
+def _form(request: RequestView) -> str:
     """Return a form body as it was sent; one that is streamed is not waited for."""
     if request.method != "POST":
         return ""
-    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+    if not (request.header("content-type") or "").startswith("application/x-www-form-urlencoded"):
         return ""
-    try:
-        return request.content.decode("ascii", "replace")
-    except httpx.RequestNotRead:
-        return ""
+    return (request.body() or b"").decode("ascii", "replace")

@@ -7,52 +7,56 @@ the final page. Below it a transport may go to the wire more than once (it retri
 
 import time
 
-import httpx
+from .messages import RequestView, ResponseView
 
 
 class Wire:
-    """One trip over the wire by one of httpx's own transports."""
+    """One trip over the wire by one of the library's own transports."""
 
-    __slots__ = ("error", "headers", "request", "seconds", "started_ns", "status")
+    __slots__ = ("error", "request", "response", "seconds", "started_ns")
 
-    def __init__(self, request: httpx.Request) -> None:
+    def __init__(self, request: RequestView) -> None:
         self.request = request
-        self.status: int | None = None
-        self.headers: httpx.Headers | None = None
+        self.response: ResponseView | None = None
         self.error: BaseException | None = None
         self.seconds = 0.0
         self.started_ns = time.time_ns()
 
-    def ended(self, response: httpx.Response | None, error: BaseException | None = None) -> None:
+    @property
+    def status(self) -> int | None:
+        """The status of the answer, if one came."""
+        return None if self.response is None else self.response.status
+
+    def ended(self, response: ResponseView | None, error: BaseException | None = None) -> None:
         """Note the answer, or why there was none."""
         self.seconds = (time.time_ns() - self.started_ns) / 1e9
         self.error = error
-        if response is not None:
-            self.status = response.status_code
-            self.headers = response.headers
+        self.response = response
 
 
 class Exchange:
     """One request of the client and its answer."""
 
-    __slots__ = ("_started", "location", "seconds", "status", "url", "wires")
+    __slots__ = ("_started", "_url", "location", "seconds", "status", "wires")
 
-    def __init__(self, url: httpx.URL) -> None:
-        self.url = url
+    def __init__(self, url: object) -> None:
+        self._url = url
         self.status: int | None = None
         self.location: str | None = None
         self.seconds = 0.0
         self.wires: list[Wire] = []
         self._started = time.perf_counter()
 
-    def ended(self, response: httpx.Response | None) -> None:
-        """Note the answer; None when there was none."""
+    @property
+    def url(self) -> str:
+        """The URL that was asked; made a string only when it is needed."""
+        return str(self._url)
+
+    def ended(self, status: int | None, location: str | None = None) -> None:
+        """Note the answer: its status, and where a redirect leads; None when there was none."""
         self.seconds = time.perf_counter() - self._started
-        if response is None:
-            return
-        self.status = response.status_code
-        if 300 <= response.status_code < 400:
-            self.location = response.headers.get("location")
+        self.status = status
+        self.location = location
 
     @property
     def hidden(self) -> list[Wire]:

@@ -54,11 +54,11 @@ def _emit(call: "HttpCall", wire: Wire) -> None:
 
 
 def _attributes(call: "HttpCall", wire: Wire, trace_id: int) -> dict[str, Any]:
-    method, url = wire.request.method, str(wire.request.url)
+    method, url = wire.request.method, wire.request.url
     values: dict[str, Any] = {
         attributes.HTTP_METHOD: method,
         attributes.URL_FULL: url,
-        attributes.SERVER_ADDRESS: wire.request.url.host,
+        attributes.SERVER_ADDRESS: wire.request.host,
         attributes.HTTP_DURATION: wire.seconds,
         attributes.FETCH_ACTION: call.action,
         **call.runtime.attempts.attributes(trace_id, method, url),
@@ -70,6 +70,6 @@ def _attributes(call: "HttpCall", wire: Wire, trace_id: int) -> dict[str, Any]:
             values[attributes.ERROR_TYPE] = str(wire.status)
     if wire.error is not None:
         values[attributes.ERROR_TYPE] = type(wire.error).__qualname__
-    if wire.headers is not None:
-        values |= response_headers(wire.headers)
+    if wire.response is not None:
+        values |= response_headers(wire.response)
     return values

@@ -4,13 +4,13 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-import httpx
 from opentelemetry.trace import Span, Status, StatusCode
 
 from seekwatch.core import attributes
 from seekwatch.sdk._export.batching import end_with_clean_keys
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._llm import calls
+from seekwatch.sdk._llm.exchange import ModelExchange
 from seekwatch.sdk._runtime import Masked, Runtime
 from seekwatch.sdk._search import results
 from seekwatch.sdk._search.documents import document_attributes
@@ -19,12 +19,10 @@ from . import bodies
 from .bodies import Body, Capture
 from .headers import request_headers, response_headers
 from .hidden_attempts import emit_hidden_attempts
+from .messages import Hop, ResponseView
 
 if TYPE_CHECKING:
     from .call import HttpCall
-
-_CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
-"""Response extensions by which caching transports of httpx say that they answered."""
 
 _BODILESS: Final = frozenset({204, 304})
 """Statuses whose answers have no body, whatever the page holds (RFC 9110, 6.4.1)."""
@@ -39,7 +37,7 @@ class Ended:
         self,
         call: "HttpCall",
         end_ns: int,
-        response: httpx.Response | None = None,
+        response: ResponseView | None = None,
         error: BaseException | None = None,
         capture: Capture | None = None,
     ) -> None:
@@ -49,7 +47,7 @@ class Ended:
         self.error = error
         self.capture = capture
         """The teed body of a streamed response; None when the response holds its whole body."""
-        self.size = capture.held if capture is not None else len(held_content(response) or b"")
+        self.size = capture.held if capture is not None else len(_held(response) or b"")
         """Bytes of body that this keeps alive."""
 
     def finish(self) -> None:
@@ -64,7 +62,7 @@ class Ended:
     def status(self) -> int | None:
         """The status of the last answer, if any came."""
         if self.response is not None:
-            return self.response.status_code
+            return self.response.status
         return self.call.exchanges[-1].status if self.call.exchanges else None
 
     def error_type(self) -> str | None:
@@ -74,12 +72,8 @@ class Ended:
         return str(self.status) if self.status is not None and self.status >= 400 else None
 
 
-def held_content(response: httpx.Response | None) -> bytes | None:
-    """Return a response's body where it was read; a hook may have closed it unread."""
-    try:
-        return None if response is None else response.content
-    except httpx.ResponseNotRead:
-        return None
+def _held(response: ResponseView | None) -> bytes | None:
+    return None if response is None else response.content()
 
 
 def abandon_call(ended: Ended, reason: str) -> None:
@@ -90,7 +84,7 @@ def abandon_call(ended: Ended, reason: str) -> None:
             continue
         values: dict[str, Any] = {
             attributes.HTTP_METHOD: call.request.method,
-            attributes.URL_FULL: str(call.url),
+            attributes.URL_FULL: call.request.url,
             attributes.CONTENT_OMITTED: reason,
         }
         if ended.status is not None:
@@ -111,7 +105,7 @@ def finish_call(ended: Ended) -> None:
         if call.kind == "search":
             read, documents = _search_attributes(ended, body)
         else:
-            read = calls.read_call(call, ended.response, body, _request_body(call.request))
+            read = calls.read_call(_model_exchange(ended, body))
     if call.wire is not None:
         emit_hidden_attempts(call)
         unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
@@ -175,16 +169,28 @@ def _decoded(ended: Ended) -> Body:
     if response is None:
         return Body(b"", whole=False, wire_bytes=None)
     if ended.capture is not None:
-        return bodies.decode(ended.capture, response.headers)
-    content = held_content(response)
+        return bodies.decode(ended.capture, response.header("content-encoding") or "")
+    content = response.content()
     if content is None:
         return Body(b"", whole=False, wire_bytes=None)
-    wire_bytes: int | None = response.num_bytes_downloaded
-    if not wire_bytes and content:
-        # A transport that hands over a ready body downloads nothing that httpx could count; what
-        # was compressed has another size decoded.
-        wire_bytes = None if "content-encoding" in response.headers else len(content)
-    return Body(content, whole=True, wire_bytes=wire_bytes)
+    return Body(content, whole=True, wire_bytes=response.wire_bytes())
+
+
+def _model_exchange(ended: Ended, body: Body) -> ModelExchange:
+    request, capture = ended.call.request, ended.capture
+    return ModelExchange(
+        host=request.host,
+        path=request.path,
+        query=request.query,
+        asked=request.body(),
+        status=ended.status,
+        headers={} if ended.response is None else dict(ended.response.headers()),
+        answered=body.data,
+        whole=body.whole,
+        started_ns=ended.call.started_ns,
+        first_chunk_ns=None if capture is None else capture.first_chunk_ns,
+        ended_ns=ended.end_ns,
+    )
 
 
 def _exchange_attributes(ended: Ended) -> dict[str, Any]:
@@ -192,11 +198,11 @@ def _exchange_attributes(ended: Ended) -> dict[str, Any]:
     call = ended.call
     found: dict[str, Any] = {
         attributes.HTTP_METHOD: call.request.method,
-        attributes.URL_FULL: str(call.url),
-        attributes.SERVER_ADDRESS: call.url.host,
+        attributes.URL_FULL: call.request.url,
+        attributes.SERVER_ADDRESS: call.request.host,
     }
-    if call.url.port is not None:
-        found[attributes.SERVER_PORT] = call.url.port
+    if call.request.port is not None:
+        found[attributes.SERVER_PORT] = call.request.port
     if ended.status is not None:
         found[attributes.HTTP_STATUS] = ended.status
     if call.exchanges:
@@ -223,60 +229,57 @@ def _wire_attributes(ended: Ended, body: Body, *, carry_body: bool) -> dict[str,
 
 
 def _hops(ended: Ended) -> dict[str, Any]:
-    hops: list[dict[str, Any]] = [
-        {"url": str(each.url), "status": each.status, "location": each.location}
-        for each in ended.call.exchanges[:-1]
-    ]
-    if not ended.call.exchanges and ended.response is not None:
-        hops = [
-            {"url": str(r.url), "status": r.status_code, "location": r.headers.get("location")}
-            for r in ended.response.history
-        ]
+    exchanges = ended.call.exchanges
+    hops = [Hop(each.url, each.status, each.location) for each in exchanges[:-1]]
+    if not exchanges and ended.response is not None:
+        hops = list(ended.response.hops())
     if not hops:
         return {}
     redact = ended.call.runtime.redactor.url
+    told: list[dict[str, Any]] = []
     for hop in hops:
-        hop["url"] = redact(hop["url"])
-        hop["location"] = None if hop["location"] is None else redact(hop["location"])
-    compact = [{key: value for key, value in hop.items() if value is not None} for hop in hops]
-    return {attributes.FETCH_HOPS: json.dumps(compact, ensure_ascii=False)}
+        entry = {
+            "url": redact(hop.url),
+            "status": hop.status,
+            "location": None if hop.location is None else redact(hop.location),
+        }
+        told.append({key: value for key, value in entry.items() if value is not None})
+    return {attributes.FETCH_HOPS: json.dumps(told, ensure_ascii=False)}
 
 
-def _response_attributes(ended: Ended, response: httpx.Response) -> dict[str, Any]:
-    final = str(response.url)
+def _response_attributes(ended: Ended, response: ResponseView) -> dict[str, Any]:
+    final = response.url
     values: dict[str, Any] = {
         attributes.FETCH_FINAL_URL: final,
         attributes.RETRIEVED_AT: _rfc3339(ended.end_ns),
     }
     if ended.call.kind == "fetch":
         values[attributes.SOURCE_URL] = final
-    values |= response_headers(response.headers)
-    content_type = response.headers.get("content-type")
+    values |= response_headers(response)
+    content_type = response.header("content-type")
     if content_type:
         values[attributes.CONTENT_TYPE] = content_type
-    marks = [response.extensions[mark] for mark in _CACHE_MARKS if mark in response.extensions]
-    if marks:
-        values[attributes.FETCH_FROM_CACHE] = bool(marks[0])
-        if marks[0]:
+    from_cache = response.from_cache()
+    if from_cache is not None:
+        values[attributes.FETCH_FROM_CACHE] = from_cache
+        if from_cache:
             values[attributes.FETCH_ADAPTER] = "cache"
     return values
 
 
 def _carried(
-    ended: Ended, response: httpx.Response, body: Body, *, carry_body: bool
+    ended: Ended, response: ResponseView, body: Body, *, carry_body: bool
 ) -> dict[str, Any]:
     runtime = ended.call.runtime
     values: dict[str, Any] = {}
     values |= bodies.body_attributes(
         body,
-        response.headers.get("content-type", ""),
+        response.header("content-type") or "",
         runtime.redactor,
         cap=runtime.config.page_bytes if runtime.config.capture_content and carry_body else 0,
         value_limit=runtime.value_limit,
     )
-    if not body.data and (
-        ended.call.request.method.upper() == "HEAD" or response.status_code in _BODILESS
-    ):
+    if not body.data and (ended.call.request.method == "HEAD" or response.status in _BODILESS):
         # The hash of nothing would say that the page has become empty.
         values.pop(attributes.CONTENT_HASH, None)
     if not carry_body and attributes.CONTENT_OMITTED in values:
@@ -289,21 +292,12 @@ def _rfc3339(time_ns: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _request_body(request: httpx.Request) -> bytes | None:
-    try:
-        return request.content
-    except httpx.RequestNotRead:
-        return None
-
-
 def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked | None]:
     call = ended.call
     api = call.api
     if api is None:
         return {}, None
-    query = results.read_query(
-        api, call.url.query.decode("ascii", "replace"), _request_body(call.request)
-    )
+    query = results.read_query(api, call.request.query, call.request.body())
     values: dict[str, Any] = {
         attributes.SEARCH_PROVIDER: api.name,
         attributes.DATA_SOURCE_ID: api.name,
@@ -315,7 +309,7 @@ def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked
         values[attributes.INPUT_VALUE] = query.text
     if query.top_k is not None:
         values[attributes.RETRIEVAL_TOP_K] = query.top_k
-    if ended.response is None or ended.response.status_code >= 400:
+    if ended.response is None or ended.response.status >= 400:
         return values, None
     if not body.whole:
         return {**values, attributes.SEARCH_UNREAD: results.TOO_LARGE}, None

@@ -7,17 +7,15 @@ not say stays missing: no usage is not a usage of zero.
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import httpx
 from opentelemetry.trace import Span
 
 from seekwatch.core import attributes
-from seekwatch.sdk._http.bodies import Body
+from seekwatch.sdk._http.messages import RequestView
 from seekwatch.sdk._shapes import as_list, as_mapping, is_list, is_mapping, lookup
 
-if TYPE_CHECKING:
-    from seekwatch.sdk._http.call import HttpCall
+from .exchange import ModelExchange
 
 _GENERATION_PATHS: Final = ("/chat/completions", "/responses")
 _OTHER_MODEL_PATHS: Final = (
@@ -64,19 +62,14 @@ def is_model_path(path: str) -> bool:
     return path.endswith((*_GENERATION_PATHS, *_OTHER_MODEL_PATHS))
 
 
-def is_generation(request: httpx.Request) -> bool:
+def is_generation(request: RequestView) -> bool:
     """Tell a generation from other posts under such a path: a JSON body that names a model."""
-    if not request.url.path.endswith(_GENERATION_PATHS):
+    if not request.path.endswith(_GENERATION_PATHS):
         return False
-    if "/deployments/" in request.url.path:
-        return True
-    try:
-        return b'"model"' in request.content
-    except httpx.RequestNotRead:
-        return False
+    return "/deployments/" in request.path or b'"model"' in (request.body() or b"")
 
 
-def is_covered(span: Span, headers: httpx.Headers) -> bool:
+def is_covered(span: Span, request: RequestView) -> bool:
     """Tell whether an instrumentor makes the span of this call already.
 
     Either the current span is a model call's, or the request comes from OpenAI's library and an
@@ -87,7 +80,7 @@ def is_covered(span: Span, headers: httpx.Headers) -> bool:
         return True
     if described.get(attributes.OPERATION_NAME) in _LLM_MARKS or "llm.request.type" in described:
         return True
-    if "openai/" not in headers.get("user-agent", "").lower():
+    if "openai/" not in (request.header("user-agent") or "").lower():
         return False
     return any(_is_on(module, name) for module, name in _OPENAI_INSTRUMENTORS)
 
@@ -106,23 +99,19 @@ def provider_name(host: str) -> str:
     return _PROVIDERS.get(host, _COMPATIBLE)
 
 
-def read_call(
-    call: "HttpCall", response: httpx.Response | None, body: Body, request_body: bytes | None
-) -> dict[str, Any]:
+def read_call(exchange: ModelExchange) -> dict[str, Any]:
     """Return the attributes of a model call."""
-    asked = _json(request_body or b"")
+    asked = _json(exchange.asked or b"")
     values: dict[str, Any] = {
-        attributes.PROVIDER_NAME: provider_name(call.url.host),
+        attributes.PROVIDER_NAME: provider_name(exchange.host),
         attributes.OPERATION_NAME: attributes.OPERATION_CHAT,
     }
     _put(values, attributes.REQUEST_MODEL, asked.get("model"), str)
     values |= input_attributes(asked)
-    if response is None or not response.headers.get("content-type", "").startswith(
-        "application/json"
-    ):
+    if not exchange.headers.get("content-type", "").startswith("application/json"):
         # A stream of events, or an error page: nothing here says what was used.
         return values
-    return values | output_attributes(_json(body.data))
+    return values | output_attributes(_json(exchange.answered))
 
 
 def output_attributes(answered: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,19 +5,17 @@ callback gets what was seen. Nothing is attached to the context while the caller
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import cast
-
-import httpx
+from typing import Any
 
 from seekwatch.sdk._guard import guarded
-
-from .bodies import Capture
+from seekwatch.sdk._http.bodies import Capture
 
 Done = Callable[[Capture, BaseException | None], None]
 
 
 class _Tee:
-    def __init__(self, done: Done) -> None:
+    def __init__(self, inner: Any, done: Done) -> None:
+        self._inner = inner
         self._capture = Capture()
         self._done: Done | None = done
 
@@ -34,15 +32,8 @@ class _Tee:
         self._finish()
 
 
-class SyncTee(_Tee, httpx.SyncByteStream):
-    """A tee for `httpx.Client`."""
-
-    def __init__(self, inner: httpx.SyncByteStream, done: Done) -> None:
-        super().__init__(done)
-        self._inner = inner
-
+class _SyncTee(_Tee):
     def __iter__(self) -> Iterator[bytes]:
-        """Pass the chunks on."""
         add = self._capture.add
         try:
             for chunk in self._inner:
@@ -64,15 +55,8 @@ class SyncTee(_Tee, httpx.SyncByteStream):
             self._finish()
 
 
-class AsyncTee(_Tee, httpx.AsyncByteStream):
-    """A tee for `httpx.AsyncClient`."""
-
-    def __init__(self, inner: httpx.AsyncByteStream, done: Done) -> None:
-        super().__init__(done)
-        self._inner = inner
-
+class _AsyncTee(_Tee):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Pass the chunks on."""
         add = self._capture.add
         try:
             async for chunk in self._inner:
@@ -94,10 +78,22 @@ class AsyncTee(_Tee, httpx.AsyncByteStream):
             self._finish()
 
 
-def tee(response: httpx.Response, done: Done) -> None:
-    """Put a tee between a response and its stream."""
-    stream = response.stream
-    if isinstance(stream, httpx.AsyncByteStream) and not isinstance(stream, httpx.SyncByteStream):
-        response.stream = AsyncTee(stream, done)
-    else:
-        response.stream = SyncTee(cast("httpx.SyncByteStream", stream), done)
+class Tees:
+    """Puts tees into the responses of one library, as streams of that library's own kind.
+
+    Args:
+        library: the module, `httpx` or `httpx2`.
+    """
+
+    def __init__(self, library: Any) -> None:
+        self._sync_stream: type[Any] = library.SyncByteStream
+        self._async_stream: type[Any] = library.AsyncByteStream
+        self._sync_tee: type[Any] = type("SyncTee", (_SyncTee, library.SyncByteStream), {})
+        self._async_tee: type[Any] = type("AsyncTee", (_AsyncTee, library.AsyncByteStream), {})
+
+    def put(self, response: Any, done: Done) -> None:
+        """Put a tee between a response and its stream."""
+        stream = response.stream
+        is_async = isinstance(stream, self._async_stream)
+        tee = self._sync_tee if isinstance(stream, self._sync_stream) else self._async_tee
+        response.stream = (tee if is_async else self._sync_tee)(stream, done)
