@@ -1,6 +1,5 @@
 """`instrument()` and its inverse: puts the parts together, each once, and takes them apart."""
 
-import atexit
 import functools
 import os
 import threading
@@ -15,7 +14,7 @@ from opentelemetry.trace import TracerProvider
 
 from seekwatch.core import attributes
 
-from . import _guard
+from . import _guard, _lifecycle
 from ._config import Config, Redact, build_config, check_provider
 from ._export import exporters, providers
 from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
@@ -38,6 +37,8 @@ class _Installation:
     runtime: Runtime
     undo: list[Callable[[float], None]] = field(default_factory=list[Callable[[float], None]])
     """What to do to undo it, last first; each gets the seconds that are left."""
+    meters: Any = None
+    """The MeterProvider where it is ours."""
 
 
 _installed: _Installation | None = None
@@ -154,6 +155,7 @@ def _install(
         config, meter_provider, exporters.metric_exporters(config.endpoint)
     )
     if meters.ours:
+        installation.meters = meters.provider
         installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
     _patch(installation, traces, meters.provider)
     _register_exit(installation)
@@ -225,22 +227,19 @@ def _undo_without_deadline(undo: Callable[[], None]) -> Callable[[float], None]:
     return lambda _: undo()
 
 
-_fork_registered = False
-
-
 def _register_exit(installation: _Installation) -> None:
-    global _fork_registered
-    # Registered after any provider's own handler, so it runs before it.
-    atexit.register(_at_exit)
-    installation.undo.append(lambda _: atexit.unregister(_at_exit))
-    if not _fork_registered and hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_after_fork)
-        _fork_registered = True
+    # Last in, so that it is the first to be undone: from then on the process ends as it would.
+    hooks = _lifecycle.Hooks(functools.partial(_send, installation), uninstrument)
+    installation.undo.append(_undo_without_deadline(_lifecycle.install(hooks)))
 
 
-def _at_exit() -> None:
-    with guard("shutting down at exit"):
-        uninstrument()
+def _send(installation: _Installation, seconds: float) -> None:
+    """Export spans, then metrics where the provider is ours, within so many seconds."""
+    deadline = time.monotonic() + seconds
+    flush(seconds)
+    if installation.meters is not None:
+        left = max(0.0, deadline - time.monotonic())
+        installation.meters.force_flush(timeout_millis=left * 1000)
 
 
 def _after_fork() -> None:
@@ -255,6 +254,12 @@ def _after_fork() -> None:
         runtime.attempts.reset_after_fork()
         for processor, stage in zip(runtime.processors, _stages(runtime), strict=True):
             processor.reset_after_fork(stage)
+    _lifecycle.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    # For good, and before anything can hold a lock of ours.
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def uninstrument() -> None:
