@@ -17,7 +17,7 @@ POINTS = [
     "_http.call:calls.is_model_path",
     "_http.call:HttpCall.start",
     "_http.call:Exchange",
-    "_http.call:HttpCall._submit",
+    "_http.call:HttpCall.end",
     "_stacks.httpx_streams:Tees.put",
     "_stacks.httpx_clients:HttpxRequest",
     "_stacks.httpx_clients:HttpxResponse",

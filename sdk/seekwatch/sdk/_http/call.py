@@ -36,6 +36,7 @@ class HttpCall:
     __slots__ = (
         "_ended",
         "_token",
+        "adapter",
         "api",
         "exchanges",
         "kind",
@@ -58,6 +59,8 @@ class HttpCall:
         self.request = request
         self.kind: Kind = kind
         self.api = api
+        self.adapter = "search" if kind == "search" else "fetch"
+        """How the page was got: one of the closed set of `seekwatch.fetch.adapter`."""
         self.exchanges: list[Exchange] = []
         self.outer: Span | None = None
         """The RETRIEVER or LLM span; None for a plain fetch."""
@@ -71,8 +74,15 @@ class HttpCall:
 
     def start(self) -> None:
         """Start the spans and make the innermost one current."""
+        self._token = attach(self.open(parent_context()))
+
+    def open(self, context: Context) -> Context:
+        """Start the spans with the call's own start; returns the context of the innermost one.
+
+        Args:
+            context: what they belong to.
+        """
         tracer = self.runtime.tracer
-        context = parent_context()
         if self.kind != "fetch":
             name, kind, operation = _OUTER[self.kind]
             self.outer = tracer.start_span(
@@ -84,11 +94,12 @@ class HttpCall:
                     attributes.SPAN_KIND: kind,
                     attributes.OPERATION_NAME: operation,
                 },
+                start_time=self.started_ns,
             )
             context = set_span_in_context(self.outer, context)
         self.parent = context
         if self.kind != "llm":
-            tool = "search" if self.kind == "search" else "fetch"
+            tool = self.adapter
             self.wire = tracer.start_span(
                 f"execute_tool {tool}",
                 context,
@@ -99,9 +110,10 @@ class HttpCall:
                     attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
                     attributes.GENAI_TOOL_NAME: tool,
                 },
+                start_time=self.started_ns,
             )
             context = set_span_in_context(self.wire, context)
-        self._token = attach(context)
+        return context
 
     @property
     def action(self) -> str:
@@ -124,19 +136,19 @@ class HttpCall:
     @guarded("a failed request")
     def failed(self, error: BaseException) -> None:
         """End the spans of a call that raised."""
-        self._submit(Ended(self, time.time_ns(), error=error))
+        self.end(Ended(self, time.time_ns(), error=error))
 
     @guarded("an answered request")
     def answered(self, response: ResponseView) -> None:
         """End the spans of a call whose whole answer is there."""
-        self._submit(Ended(self, time.time_ns(), response))
+        self.end(Ended(self, time.time_ns(), response))
 
     @guarded("end of a streamed body")
     def over(
         self, response: ResponseView, capture: Capture, error: BaseException | None = None
     ) -> None:
         """End the spans of a call whose body was streamed, once it is over."""
-        self._submit(Ended(self, time.time_ns(), response, error, capture))
+        self.end(Ended(self, time.time_ns(), response, error, capture))
 
     @property
     def recording(self) -> bool:
@@ -144,7 +156,8 @@ class HttpCall:
         span = self.wire or self.outer
         return not self._ended and span is not None and span.is_recording()
 
-    def _submit(self, ended: Ended) -> None:
+    def end(self, ended: Ended) -> None:
+        """Hand the call over to be told; only the first time counts."""
         if not self.recording:
             return
         self._ended = True

@@ -28,6 +28,19 @@ _BODILESS: Final = frozenset({204, 304})
 """Statuses whose answers have no body, whatever the page holds (RFC 9110, 6.4.1)."""
 
 
+class NamedError(Exception):
+    """An error that says more of its kind than its class does; never raised.
+
+    Args:
+        name: low-cardinality, `net::ERR_CONNECTION_REFUSED`.
+        message: what the agent was told.
+    """
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class Ended:
     """What is known of a call when it is over, everything by reference: a job of the finisher."""
 
@@ -67,6 +80,8 @@ class Ended:
 
     def error_type(self) -> str | None:
         """The low-cardinality name of what went wrong, as the HTTP conventions have it."""
+        if isinstance(self.error, NamedError):
+            return self.error.name
         if self.error is not None:
             return type(self.error).__qualname__
         return str(self.status) if self.status is not None and self.status >= 400 else None
@@ -219,7 +234,7 @@ def _wire_attributes(ended: Ended, body: Body, *, carry_body: bool) -> dict[str,
         trace_id = call.wire.get_span_context().trace_id
         values |= call.runtime.attempts.attributes(trace_id, method, url)
     values[attributes.FETCH_ACTION] = call.action
-    values[attributes.FETCH_ADAPTER] = "search" if call.kind == "search" else "fetch"
+    values[attributes.FETCH_ADAPTER] = call.adapter
     values |= request_headers(call.request)
     values |= _hops(ended)
     if ended.response is not None:
