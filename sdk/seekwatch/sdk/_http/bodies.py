@@ -7,6 +7,7 @@ import base64
 import hashlib
 import time
 import zlib
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,7 +17,9 @@ from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 
 HOLD_BYTES: Final = 2 * 1024 * 1024
-"""How much of a streamed body is held until it ends; of a longer one only the size is known."""
+"""How much of a streamed body is held until it ends; of a longer one its size is known, and its
+last `TAIL_BYTES`: a model's answer tells at its end what it used."""
+TAIL_BYTES: Final = 64 * 1024
 
 NOT_TEXT: Final = "not-text"
 CAPTURE_OFF: Final = "capture-off"
@@ -47,6 +50,9 @@ class Capture:
     """The library had undone the content encoding before the chunks were seen."""
     complete: bool = False
     """The body came to its end (it was not closed early and did not break)."""
+    last: deque[bytes] = field(default_factory=deque[bytes])
+    """The last chunks of a body that was too long to hold."""
+    last_size: int = 0
 
     def add(self, chunk: bytes) -> None:
         """Note one chunk; the bytes are shared with the caller, not copied."""
@@ -56,6 +62,11 @@ class Capture:
         if self.held < HOLD_BYTES:
             self.chunks.append(chunk)
             self.held += len(chunk)
+            return
+        self.last.append(chunk)
+        self.last_size += len(chunk)
+        while self.last_size - len(self.last[0]) >= TAIL_BYTES:
+            self.last_size -= len(self.last.popleft())
 
     @property
     def whole(self) -> bool:
@@ -94,6 +105,13 @@ def decode(capture: Capture, encoding: str) -> Body:
         return Body(data, capture.whole and ended, capture.size)
     data, ended = _decode_by_httpx(raw, encoding)
     return Body(data, capture.whole and ended, capture.size)
+
+
+def tail(capture: Capture, encoding: str) -> bytes:
+    """Return the last bytes of a body that was too long to hold; none of a compressed one."""
+    if encoding.strip().lower() not in {"", "identity"} and not capture.is_decoded:
+        return b""
+    return b"".join(capture.last)[-TAIL_BYTES:]
 
 
 def _decode_by_httpx(raw: bytes, encoding: str) -> tuple[bytes, bool]:

@@ -38,6 +38,7 @@ class HttpCall:
         "_token",
         "adapter",
         "api",
+        "counted_above",
         "exchanges",
         "kind",
         "outer",
@@ -61,6 +62,8 @@ class HttpCall:
         self.api = api
         self.adapter = "search" if kind == "search" else "fetch"
         """How the page was got: one of the closed set of `seekwatch.fetch.adapter`."""
+        self.counted_above = False
+        """Of a model call: the current span is another telling of it, with its tokens."""
         self.exchanges: list[Exchange] = []
         self.outer: Span | None = None
         """The RETRIEVER or LLM span; None for a plain fetch."""
@@ -187,14 +190,17 @@ def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
     if runtime.excluded is not None and runtime.excluded(request.url):
         return None
     kind: Kind = "fetch"
+    counted = False
     api = runtime.index.find(method, host, port, path, request.query, _form(request))
     if api is not None:
         kind = "search"
-    elif method == "POST" and calls.is_model_path(path):
-        if not calls.is_generation(request) or calls.is_covered(get_current_span(), request):
+    elif (asked := calls.recognise(request)) is not None:
+        covered = calls.coverage(get_current_span(), request) if asked == "generation" else None
+        if covered is None or covered is calls.Coverage.FULL:
             return None
-        kind = "llm"
+        kind, counted = "llm", covered is calls.Coverage.COUNTED
     call = HttpCall(runtime, request, kind, api)
+    call.counted_above = counted
     call.start()
     return call
 

@@ -193,18 +193,22 @@ def _decoded(ended: Ended) -> Body:
 
 def _model_exchange(ended: Ended, body: Body) -> ModelExchange:
     request, capture = ended.call.request, ended.capture
+    headers = {} if ended.response is None else dict(ended.response.headers())
+    encoding = headers.get("content-encoding", "")
     return ModelExchange(
         host=request.host,
         path=request.path,
         query=request.query,
         asked=request.body(),
         status=ended.status,
-        headers={} if ended.response is None else dict(ended.response.headers()),
+        headers=headers,
         answered=body.data,
         whole=body.whole,
         started_ns=ended.call.started_ns,
         first_chunk_ns=None if capture is None else capture.first_chunk_ns,
         ended_ns=ended.end_ns,
+        tail=b"" if capture is None else bodies.tail(capture, encoding),
+        counted_above=ended.call.counted_above,
     )
 
 

@@ -1,0 +1,220 @@
+"""Whether another instrumentation makes the span of a model call, so that it is told once.
+
+Three signs, cheapest first: the current span is a model call's; the request comes from a client
+library whose instrumentor is on; it was made inside a framework whose instrumentor is on and tells
+by callbacks, without a current span. An instrumentor that is installed and off covers nothing, and
+neither does one that is on for another library.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from opentelemetry.trace import Span
+
+from seekwatch.core import attributes
+from seekwatch.sdk._http.messages import RequestView
+from seekwatch.sdk._shapes import as_mapping
+
+from .apis import Shape, find
+
+
+class Coverage(Enum):
+    """How far another instrumentation tells a call."""
+
+    NONE = "none"
+    COUNTED = "counted"
+    """Its span has model and usage, and by its settings no content."""
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumentor:
+    """An instrumentor of a client library, and the wire shapes of the calls that it wraps."""
+
+    module: str
+    name: str
+    shapes: frozenset[Shape]
+
+
+_CHAT: Final[frozenset[Shape]] = frozenset({"openai-chat"})
+_OPENAI: Final[frozenset[Shape]] = frozenset({"openai-chat", "openai-responses"})
+_ANTHROPIC: Final[frozenset[Shape]] = frozenset({"anthropic"})
+_GEMINI: Final[frozenset[Shape]] = frozenset({"gemini"})
+_COHERE: Final[frozenset[Shape]] = frozenset({"cohere"})
+_OLLAMA: Final[frozenset[Shape]] = frozenset({"ollama"})
+
+CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
+    "openai/": (
+        Instrumentor("openinference.instrumentation.openai", "OpenAIInstrumentor", _OPENAI),
+        Instrumentor("opentelemetry.instrumentation.genai.openai", "OpenAIInstrumentor", _OPENAI),
+        Instrumentor("opentelemetry.instrumentation.openai", "OpenAIInstrumentor", _OPENAI),
+        Instrumentor("opentelemetry.instrumentation.openai_v2", "OpenAIInstrumentor", _CHAT),
+        Instrumentor("traceai_openai", "OpenAIInstrumentor", _OPENAI),
+    ),
+    "anthropic/": (
+        Instrumentor(
+            "openinference.instrumentation.anthropic", "AnthropicInstrumentor", _ANTHROPIC
+        ),
+        Instrumentor(
+            "opentelemetry.instrumentation.genai.anthropic", "AnthropicInstrumentor", _ANTHROPIC
+        ),
+        Instrumentor(
+            "opentelemetry.instrumentation.anthropic", "AnthropicInstrumentor", _ANTHROPIC
+        ),
+        Instrumentor("traceai_anthropic", "AnthropicInstrumentor", _ANTHROPIC),
+    ),
+    "google-genai-sdk/": (
+        Instrumentor(
+            "openinference.instrumentation.google_genai", "GoogleGenAIInstrumentor", _GEMINI
+        ),
+        Instrumentor(
+            "opentelemetry.instrumentation.google_genai", "GoogleGenAiSdkInstrumentor", _GEMINI
+        ),
+        Instrumentor(
+            "opentelemetry.instrumentation.google_generativeai",
+            "GoogleGenerativeAiInstrumentor",
+            _GEMINI,
+        ),
+        Instrumentor("traceai_google_genai", "GoogleGenAIInstrumentor", _GEMINI),
+    ),
+    "mistralai": (
+        Instrumentor("openinference.instrumentation.mistralai", "MistralAIInstrumentor", _CHAT),
+        Instrumentor("opentelemetry.instrumentation.mistralai", "MistralAiInstrumentor", _CHAT),
+        Instrumentor("traceai_mistralai", "MistralAIInstrumentor", _CHAT),
+    ),
+    "cohere/": (
+        Instrumentor("opentelemetry.instrumentation.cohere", "CohereInstrumentor", _COHERE),
+        Instrumentor("openinference.instrumentation.cohere", "CohereInstrumentor", _COHERE),
+        Instrumentor("traceai_cohere", "CohereInstrumentor", _COHERE),
+    ),
+    "groq/": (
+        Instrumentor("openinference.instrumentation.groq", "GroqInstrumentor", _CHAT),
+        Instrumentor("opentelemetry.instrumentation.groq", "GroqInstrumentor", _CHAT),
+        Instrumentor("traceai_groq", "GroqInstrumentor", _CHAT),
+    ),
+    "ollama-python/": (
+        Instrumentor("opentelemetry.instrumentation.ollama", "OllamaInstrumentor", _OLLAMA),
+        Instrumentor("openinference.instrumentation.ollama", "OllamaInstrumentor", _OLLAMA),
+        Instrumentor("traceai_ollama", "OllamaInstrumentor", _OLLAMA),
+    ),
+    "together/": (
+        Instrumentor("opentelemetry.instrumentation.together", "TogetherAiInstrumentor", _CHAT),
+        Instrumentor("openinference.instrumentation.together", "TogetherInstrumentor", _CHAT),
+    ),
+}
+"""By what a client library's `user-agent` holds. Botocore needs no entry: its instrumentors hold
+their span current while the request is sent."""
+
+FRAMEWORKS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "langchain_core.language_models": (
+        ("openinference.instrumentation.langchain", "LangChainInstrumentor"),
+        ("opentelemetry.instrumentation.langchain", "LangchainInstrumentor"),
+        ("opentelemetry.instrumentation.genai.langchain", "LangChainInstrumentor"),
+        ("traceai_langchain", "LangChainInstrumentor"),
+    ),
+    "llama_index.core.llms": (
+        ("openinference.instrumentation.llama_index", "LlamaIndexInstrumentor"),
+        ("opentelemetry.instrumentation.llamaindex", "LlamaIndexInstrumentor"),
+        ("opentelemetry.instrumentation.genai.llama_index", "LlamaIndexInstrumentor"),
+        ("traceai_llamaindex", "LlamaIndexInstrumentor"),
+    ),
+    "litellm": (
+        ("openinference.instrumentation.litellm", "LiteLLMInstrumentor"),
+        ("opentelemetry.instrumentation.litellm", "LiteLLMInstrumentor"),
+        ("traceai_litellm", "LiteLLMInstrumentor"),
+    ),
+}
+"""By the module, or the package of modules, that runs while the framework calls a model."""
+
+_LLM_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
+_NATIVE: Final = "com.anthropic.sdk.python"
+"""Scope of the spans that Anthropic's own library makes, without content unless told to."""
+_NATIVE_MODE: Final = "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE"
+_SPARING: Final = (
+    "opentelemetry.instrumentation.genai.",
+    "opentelemetry.instrumentation.openai_v2",
+    "opentelemetry.instrumentation.google_genai",
+    "opentelemetry.instrumentation.vertexai",
+    "opentelemetry.instrumentation.botocore",
+)
+"""Scopes of OpenTelemetry's own, which carry content only where this variable says so."""
+_SPARING_MODE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CARRYING: Final = frozenset({"true", "span_only", "event_only", "span_and_event"})
+_MAX_FRAMES: Final = 120
+
+
+def coverage(span: Span, request: RequestView) -> Coverage:
+    """Tell how far another instrumentation tells this call already.
+
+    Args:
+        span: the current one.
+        request: what is about to be sent.
+    """
+    described = as_mapping(getattr(span, "attributes", None))
+    if described.get(attributes.SPAN_KIND) == attributes.KIND_LLM:
+        return Coverage.FULL
+    if described.get(attributes.OPERATION_NAME) in _LLM_OPERATIONS:
+        return Coverage.FULL if _carries_content(span) else Coverage.COUNTED
+    if "llm.request.type" in described:
+        return Coverage.FULL
+    if _client_is_covered(request) or _framework_is_covered():
+        return Coverage.FULL
+    return Coverage.NONE
+
+
+def _carries_content(span: Span) -> bool:
+    scope = str(getattr(getattr(span, "instrumentation_scope", None), "name", ""))
+    if scope.startswith(_NATIVE):
+        return os.environ.get(_NATIVE_MODE, "").lower() == "content"
+    if scope.startswith(_SPARING):
+        return os.environ.get(_SPARING_MODE, "").lower() in _CARRYING
+    return True
+
+
+def _client_is_covered(request: RequestView) -> bool:
+    agent = (request.header("user-agent") or "").lower()
+    if not agent:
+        return False
+    for mark, instrumentors in CLIENTS.items():
+        if mark not in agent:
+            continue
+        found = find(request.path)
+        for each in instrumentors:
+            if found and found.api.shape in each.shapes and is_on(each.module, each.name):
+                return True
+    return False
+
+
+def _framework_is_covered() -> bool:
+    """Look for a framework in the frames below, where its instrumentor is on."""
+    active = tuple(
+        package
+        for package, instrumentors in FRAMEWORKS.items()
+        if any(is_on(module, name) for module, name in instrumentors)
+    )
+    if not active:
+        return False
+    # There is no other way to the callers that costs as little.
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    for _ in range(_MAX_FRAMES):
+        name = frame.f_globals.get("__name__")
+        if isinstance(name, str) and name.startswith(active):
+            return True
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return False
+
+
+def is_on(module: str, name: str) -> bool:
+    """Tell whether an instrumentor is on; one that nobody imported is not.
+
+    OpenTelemetry's base class keeps one instance and notes on that, not on the class, that it
+    instruments.
+    """
+    instrumentor = getattr(sys.modules.get(module), name, None)
+    instance = getattr(instrumentor, "__dict__", {}).get("_instance")
+    return bool(getattr(instance, "_is_instrumented_by_opentelemetry", False))
