@@ -43,6 +43,14 @@ def test_the_gateways_cost_wins_and_its_zero_is_a_zero() -> None:
     assert priced(call(cost=0.0)).total == 0.0
 
 
+def test_a_providers_name_before_the_models_is_left_out_where_it_has_no_price() -> None:
+    assert price_of("openai/local-2026", PRICES) == PRICES.models["local"]
+    own = PricePolicy(
+        models={"a/local": ModelPrice(input=9, output=9), "local": PRICES.models["local"]}
+    )
+    assert price_of("a/local", own) == own.models["a/local"]
+
+
 @pytest.mark.parametrize(
     ("fields", "why"),
     [

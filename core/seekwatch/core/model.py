@@ -217,6 +217,7 @@ class Generation(Record, frozen=True, kw_only=True):
         input_tokens: total, cached input included (GenAI convention).
         cost: US dollars as the gateway reported it; None when it did not. Zero is a real zero.
         time_to_first_token: seconds.
+        fallback: the gateway's first choice did not answer, another did.
     """
 
     span: str
@@ -231,6 +232,7 @@ class Generation(Record, frozen=True, kw_only=True):
     cost: float | None = None
     finish_reasons: tuple[str, ...] = ()
     time_to_first_token: float | None = None
+    fallback: bool | None = None
     error: str | None = None
 
 

@@ -67,15 +67,22 @@ def generation_cost(generation: Generation, prices: PricePolicy) -> tuple[float 
 
 
 def price_of(model: str | None, prices: PricePolicy) -> ModelPrice | None:
-    """The price of a model: its own, else that of the longest name that it is a variant of."""
+    """The price of a model: its own, else that of the longest name that it is a variant of.
+
+    Gateways put their provider's name before a model's (`openai/gpt-4o`); where the whole name has
+    no price, the part behind the last slash has its own.
+    """
     if model is None:
         return None
-    if model in prices.models:
-        return prices.models[model]
-    variants = [
-        name for name in prices.models if model.startswith((f"{name}-", f"{name}@", f"{name}:"))
-    ]
-    return prices.models[max(variants, key=len)] if variants else None
+    for name in (model, model.rpartition("/")[2]):
+        if name in prices.models:
+            return prices.models[name]
+        variants = [
+            known for known in prices.models if name.startswith(tuple(f"{known}{c}" for c in "-@:"))
+        ]
+        if variants:
+            return prices.models[max(variants, key=len)]
+    return None
 
 
 def search_cost(search: Search, prices: PricePolicy) -> float | None:

@@ -1,5 +1,6 @@
 """Model calls by the names of the GenAI conventions, old and new."""
 
+import math
 from typing import Any
 
 from seekwatch.core import attributes as names
@@ -11,12 +12,20 @@ from seekwatch.processors.spans.values import as_list, opened
 
 
 def read_generation(span: SpanView, cleaner: Cleaner) -> Generation:
-    """Read a model call; a number that the span does not carry stays None."""
+    """Read a model call; a number that the span does not carry stays None.
+
+    The model is the one that a gateway says it used, else the one that answered, else the one that
+    was asked.
+    """
     return Generation(
         span=span.span_id,
         start=span.start,
         end=span.end,
-        model=cleaner.name(span.text(names.RESPONSE_MODEL) or span.text(names.REQUEST_MODEL)),
+        model=cleaner.name(
+            span.text(names.GATEWAY_MODEL)
+            or span.text(names.RESPONSE_MODEL)
+            or span.text(names.REQUEST_MODEL)
+        ),
         provider=cleaner.name(span.text(names.PROVIDER_NAME) or span.text("gen_ai.system")),
         input_tokens=count(span, names.INPUT_TOKENS, "gen_ai.usage.prompt_tokens"),
         output_tokens=count(span, names.OUTPUT_TOKENS, "gen_ai.usage.completion_tokens"),
@@ -26,10 +35,18 @@ def read_generation(span: SpanView, cleaner: Cleaner) -> Generation:
         reasoning_tokens=count(
             span, names.REASONING_OUTPUT_TOKENS, "gen_ai.usage.reasoning_tokens"
         ),
+        cost=amount(span, names.GATEWAY_COST),
         finish_reasons=finish_reasons(span.get(names.FINISH_REASONS), cleaner),
         time_to_first_token=span.number(names.TIME_TO_FIRST_CHUNK),
+        fallback=span.flag(names.GATEWAY_FALLBACK),
         error=error_of(span, cleaner),
     )
+
+
+def amount(span: Attributes, key: str) -> float | None:
+    """Return an amount of money: finite, and not negative."""
+    value = span.number(key) if key in span else None
+    return value if value is not None and math.isfinite(value) and value >= 0 else None
 
 
 def count(span: Attributes, *keys: str) -> int | None:

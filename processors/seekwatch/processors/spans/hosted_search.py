@@ -12,6 +12,10 @@ from seekwatch.processors.spans.values import as_count, as_list, as_mapping, as_
 from seekwatch.processors.urls import is_web_url
 
 HOSTED: Final = "hosted"
+NOT_TOLD: Final = "not-told"
+"""The provider does not say what it found."""
+_PAGE_ACTIONS: Final = ("open_page", "find_in_page")
+"""What a call of OpenAI's search tool may do instead: look at a page that was found."""
 
 
 def hosted_searches(
@@ -21,11 +25,22 @@ def hosted_searches(
     found: list[Search] = []
     for message in messages:
         for index, call in enumerate(message.server_calls):
-            answer = message.server_results[index] if index < len(message.server_results) else None
+            answer = _answer(message, index, call)
             search = _search(span, key, call, answer, cleaner)
             if search is not None:
                 found.append(search)
     return found
+
+
+def _answer(message: Message, index: int, call: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the result of a call: by its id, else, where results have none, by its place."""
+    identity = as_text(call.get("id"))
+    for result in message.server_results:
+        if identity is not None and identity in (result.get("id"), result.get("tool_use_id")):
+            return result
+    placed = message.server_results[index] if index < len(message.server_results) else {}
+    named = as_text(placed.get("id")) or as_text(placed.get("tool_use_id"))
+    return placed if placed and named is None else None
 
 
 def _search(
@@ -35,7 +50,7 @@ def _search(
     action = as_mapping(inner.get("action")) or as_mapping(inner.get("input")) or inner
     name = first_text(call, ("name", "type")) or ""
     query = query_argument({k: action[k] for k in ("query", "queries") if action.get(k)})
-    if query is None and "search" not in name:
+    if query is None and ("search" not in name or action.get("type") in _PAGE_ACTIONS):
         return None
     results = None
     if answer is not None:
@@ -50,6 +65,7 @@ def _search(
         query=cleaner.optional(query),
         provider=HOSTED,
         results=results,
+        unread_reason=NOT_TOLD if results is None else None,
         provenance=None if query is None else Provenance(span=span.span_id, key=key),
     )
 

@@ -1,5 +1,7 @@
 """One model call, once: agents and wrappers repeat the tokens of the calls inside them."""
 
+import msgspec
+
 from seekwatch.core.model import Generation
 from seekwatch.processors.dialects.base import Role, SpanFacts
 from seekwatch.processors.trace.tree import TraceTree
@@ -11,6 +13,7 @@ def merge_generations(tree: TraceTree) -> tuple[Generation, ...]:
     Only LLM spans count; usage on agent and workflow spans is a sum that would count twice.
     """
     kept: list[Generation] = []
+    retold: dict[str, list[Generation]] = {}
     llms = _without_twins(
         [fact for fact in tree.facts if fact.role is Role.LLM and fact.generations]
     )
@@ -18,7 +21,9 @@ def merge_generations(tree: TraceTree) -> tuple[Generation, ...]:
     nested: dict[str, list[SpanFacts]] = {}
     for fact in llms:
         above = [found for found in tree.ancestors(fact) if found.role is Role.LLM]
-        if any(found.span in knowing for found in above):
+        counted = next((found.span for found in above if found.span in knowing), None)
+        if counted is not None:
+            retold.setdefault(counted, []).extend(fact.generations)
             continue
         if above:
             nested.setdefault(above[-1].span, []).append(fact)
@@ -27,8 +32,29 @@ def merge_generations(tree: TraceTree) -> tuple[Generation, ...]:
     for chain in nested.values():
         telling = [fact for fact in chain if fact.span in knowing]
         for fact in telling or chain[:1]:
-            kept.extend(fact.generations)
+            inner = retold.get(fact.span, [])
+            kept.extend(_completed(generation, inner) for generation in fact.generations)
     return tuple(sorted(kept, key=lambda generation: (generation.start, generation.span)))
+
+
+def _completed(generation: Generation, inner: list[Generation]) -> Generation:
+    """Fill what a call's span does not say from the one span of the same call inside it.
+
+    An instrumentation of a client library knows the tokens, the span of the HTTP call inside it
+    the gateway's headers and when the first bytes came. Of several calls inside none is the same.
+    """
+    if len(inner) != 1:
+        return generation
+    return msgspec.structs.replace(
+        generation,
+        cost=inner[0].cost if generation.cost is None else generation.cost,
+        fallback=inner[0].fallback if generation.fallback is None else generation.fallback,
+        time_to_first_token=(
+            inner[0].time_to_first_token
+            if generation.time_to_first_token is None
+            else generation.time_to_first_token
+        ),
+    )
 
 
 def _without_twins(llms: list[SpanFacts]) -> list[SpanFacts]:
