@@ -14,7 +14,8 @@ class Gate:
 
     def __init__(self, *, is_open: bool = True) -> None:
         self.names: list[str] = []
-        self.failed_spans = 0
+        self.exported = 0
+        self.refused: dict[str, int] = {}
         self.closed = 0
         self.opened = threading.Event()
         if is_open:

@@ -146,7 +146,11 @@ def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
 
     def apply(text: str) -> str:
         for function in functions:
-            text = function(text)
+            try:
+                text = function(text)
+            except SystemExit as error:
+                # Raised on a thread of ours it would end that thread, and nothing else.
+                raise RuntimeError("a redact callable tried to end the process") from error
         return text
 
     return Redactor(patterns, function=apply)

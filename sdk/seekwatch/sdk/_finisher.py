@@ -45,12 +45,12 @@ class Finisher:
     def __init__(self, *, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES) -> None:
         self._max_jobs = max_jobs
         self._max_bytes = max_bytes
-        self.dropped = 0
-        """Spans that were ended without their body because the queue was full."""
         self._closed = False
         self._reset()
 
     def _reset(self) -> None:
+        self.dropped = 0
+        """Spans that were ended without their body because the queue was full."""
         self._jobs: deque[Job] = deque()
         self._bytes = 0
         self._busy = False

@@ -53,6 +53,8 @@ def reset_after_fork() -> None:
     """Take a new lock in a forked child: a thread that is not there may hold the old one."""
     global _lock
     _lock = threading.RLock()
+    # The parent reports its own.
+    _failures.clear()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import functools
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from seekwatch.core import attributes
 
 from . import _guard, _lifecycle
 from ._config import Config, Redact, build_config, check_provider
-from ._export import exporters, providers
+from ._export import exporters, health, providers, quiet
 from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
 from ._export.stage import ExportStage
 from ._finisher import Finisher
@@ -157,6 +158,12 @@ def _install(
     if meters.ours:
         installation.meters = meters.provider
         installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
+    # What comes first is undone last, after the last export.
+    quiet.install()
+    installation.undo.insert(0, _undo_without_deadline(quiet.uninstall))
+    with guard("reporting our own counts"):
+        observed = health.observe(meters.provider, functools.partial(_health, runtime))
+        installation.undo.insert(0, _undo_without_deadline(observed))
     _patch(installation, traces, meters.provider)
     _register_exit(installation)
     return installation
@@ -310,6 +317,24 @@ def statistics() -> dict[str, int]:
     """Return our own counts: bodies and spans dropped, spans refused by the collector."""
     runtime = current()
     return {} if runtime is None else _counts(runtime)
+
+
+def _health(runtime: Runtime) -> health.Counts:
+    """Return everything that we count about ourselves, as the metrics have it."""
+
+    def summed(read: Callable[[BatchingProcessor], dict[str, int]]) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for processor in runtime.processors:
+            total.update(read(processor))
+        return dict(total)
+
+    return {
+        health.SPANS_EXPORTED: summed(lambda each: {"": each.exported}),
+        health.SPANS_DROPPED: summed(lambda each: each.dropped_by),
+        health.SPANS_REFUSED: summed(lambda each: each.refused_by),
+        health.BODIES_DROPPED: {"queue_full": runtime.finisher.dropped},
+        health.FAILURES: _guard.failures(),
+    }
 
 
 def _counts(runtime: Runtime) -> dict[str, int]:

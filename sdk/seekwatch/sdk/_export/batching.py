@@ -23,6 +23,8 @@ QUEUE_BYTES: Final = 64 * 1024 * 1024
 """Bound for what waits to be exported, by the length of its strings."""
 SHUTDOWN_SECONDS: Final = 5.0
 _SPAN_OVERHEAD: Final = 512
+REASONS_DROPPED: Final = ("queue_full", "shutdown", "closed")
+"""There was no room; the deadline of a shutdown came first; the span ended after the shutdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ class EndedSpan(NamedTuple):
 class Stage(Protocol):
     """What the batches go to."""
 
-    failed_spans: int
+    exported: int
+    """Spans that arrived."""
+    refused: dict[str, int]
+    """Spans that did not, by reason."""
 
     def export(self, batch: list[EndedSpan]) -> None:
         """Export a batch; called on the batching thread, with instrumentation suppressed."""
@@ -109,12 +114,12 @@ class BatchingProcessor(SpanProcessor):
         self._max_bytes = max_bytes
         # Whoever flushes or shuts the provider down also waits for the spans being finished.
         self._before_flush = before_flush
-        self.dropped = 0
-        """Spans that were not exported because the queue was full."""
         self._closed = False
         self._reset()
 
     def _reset(self) -> None:
+        self.dropped_by: dict[str, int] = dict.fromkeys(REASONS_DROPPED, 0)
+        """Spans that never got to the stage, by reason."""
         self._queue: deque[EndedSpan] = deque()
         self._bytes = 0
         self._taken = 0
@@ -125,9 +130,24 @@ class BatchingProcessor(SpanProcessor):
         self._closing = False
 
     @property
+    def dropped(self) -> int:
+        """Spans that were not exported because the queue was full or time was up."""
+        return sum(self.dropped_by.values())
+
+    @property
+    def refused_by(self) -> dict[str, int]:
+        """Spans that the collector did not take or may not get, by reason."""
+        return self._stage.refused
+
+    @property
     def refused(self) -> int:
-        """Spans in requests that the collector did not take."""
-        return self._stage.failed_spans
+        """Spans that the collector did not take or may not get."""
+        return sum(self._stage.refused.values())
+
+    @property
+    def exported(self) -> int:
+        """Spans that arrived."""
+        return self._stage.exported
 
     def reset_after_fork(self, stage: Stage) -> None:
         """Begin anew in a forked child: queue, thread and connections belong to the parent.
@@ -152,8 +172,8 @@ class BatchingProcessor(SpanProcessor):
         with self._changed:
             full = len(self._queue) >= self._limits.queue_size
             if full or self._closed or self._bytes + ended.size > self._max_bytes:
-                self.dropped += 1
-                first = self.dropped == 1
+                first = self.dropped == 0
+                self.dropped_by["closed" if self._closed else "queue_full"] += 1
             else:
                 first = False
                 self._queue.append(ended)
@@ -228,9 +248,20 @@ class BatchingProcessor(SpanProcessor):
                 return self._exported >= target
             self._flush_to = max(self._flush_to, target)
             self._changed.notify_all()
-            return self._changed.wait_for(
-                lambda: self._exported >= target, max(0.0, deadline - time.monotonic())
-            )
+            if self._has_thread():
+                return self._changed.wait_for(
+                    lambda: self._exported >= target, max(0.0, deadline - time.monotonic())
+                )
+        self._export_here(deadline)
+        return self._exported >= target
+
+    def _has_thread(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _export_here(self, deadline: float) -> None:
+        """Export on the caller's thread, where none of ours lives or can be started."""
+        while self._queue and time.monotonic() < deadline:
+            self._export_suppressed()
 
     def shutdown(self, timeout: float = SHUTDOWN_SECONDS) -> None:
         """Export what is there within `timeout` seconds, then stop; later calls do nothing."""
@@ -247,14 +278,14 @@ class BatchingProcessor(SpanProcessor):
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(max(0.0, deadline - time.monotonic()))
-        # Where no thread could be started (the interpreter takes none at its end), we are it.
-        while thread is None and self._queue and time.monotonic() < deadline:
-            self._export_suppressed()
+        # The interpreter takes no threads at its end.
+        if not self._has_thread():
+            self._export_here(deadline)
         with guard("closing the exporter"):
             self._stage.shutdown()
         with self._changed:
             # What waits, and what hangs in an export that was given up.
-            self.dropped += self._taken - self._exported
+            self.dropped_by["shutdown"] += self._taken - self._exported
             self._queue.clear()
 
 

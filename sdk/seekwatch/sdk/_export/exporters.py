@@ -6,13 +6,15 @@ threads of its own, which an agent that forks should not load for nothing.
 
 import os
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
-from opentelemetry.sdk.metrics.export import MetricExporter
+from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from seekwatch.sdk._guard import failed, logger
+
+from .quiet import quietly
 
 _T = TypeVar("_T")
 
@@ -36,7 +38,27 @@ def metric_exporters(endpoint: str | None) -> list[MetricExporter]:
         "otlp": lambda: _otlp_metrics(endpoint),
         "console": _console_metrics,
     }
-    return _build_named("OTEL_METRICS_EXPORTER", build)
+    exporters = _build_named("OTEL_METRICS_EXPORTER", build)
+    for exporter in exporters:
+        _make_quiet(exporter)
+    return exporters
+
+
+def _make_quiet(exporter: MetricExporter) -> None:
+    """Let the periodic reader's thread say once that metrics do not arrive, not every minute."""
+    export = cast("Callable[..., MetricExportResult]", exporter.export)  # pyright: ignore[reportUnknownMemberType]
+    said = False
+
+    def export_quietly(*args: Any, **options: Any) -> MetricExportResult:
+        nonlocal said
+        with quietly():
+            result = export(*args, **options)
+        if result is not MetricExportResult.SUCCESS and not said:
+            said = True
+            logger.warning("the collector did not take the metrics; later failures are not told")
+        return result
+
+    exporter.export = export_quietly  # type: ignore[method-assign]
 
 
 def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
@@ -91,7 +113,11 @@ def _otlp_spans(endpoint: str | None) -> SpanExporter:
         return GrpcSpanExporter(endpoint=address, insecure=insecure)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter(endpoint=signal_url(endpoint, _TRACES_PATH))
+    session = _session("TRACES")
+    exporter = OTLPSpanExporter(endpoint=signal_url(endpoint, _TRACES_PATH), session=session)
+    # Where the export stage looks for what became of a request.
+    exporter.answers = session  # type: ignore[attr-defined]
+    return exporter
 
 
 def _otlp_metrics(endpoint: str | None) -> MetricExporter:
@@ -104,7 +130,19 @@ def _otlp_metrics(endpoint: str | None) -> MetricExporter:
         return GrpcMetricExporter(endpoint=address, insecure=insecure)
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
-    return OTLPMetricExporter(endpoint=signal_url(endpoint, _METRICS_PATH))
+    return OTLPMetricExporter(
+        endpoint=signal_url(endpoint, _METRICS_PATH), session=_session("METRICS")
+    )
+
+
+def _session(signal: str) -> Any:
+    """Return a session of ours, unless the user has a provider of credentials, which is one."""
+    prefix = "OTEL_PYTHON_EXPORTER_OTLP_HTTP"
+    if any(os.environ.get(f"{prefix}_{infix}CREDENTIAL_PROVIDER") for infix in ("", f"{signal}_")):
+        return None
+    from .sessions import ExportSession
+
+    return ExportSession()
 
 
 def _console_spans() -> SpanExporter:

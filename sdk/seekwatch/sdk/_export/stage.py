@@ -4,6 +4,7 @@ It sees every span that leaves through our exporter, those of other instrumentat
 a secret in a stock HTTP span's URL or in an exception's message is masked like one of our own.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from seekwatch.sdk._privacy.withholding import Withholder
 from seekwatch.sdk._shapes import as_list, is_list, is_mapping
 
 from .batching import EndedSpan, held_attributes
+from .quiet import quietly
 
 REQUEST_BYTES: Final = 3 * 1024 * 1024
 """Bound for one request: gRPC servers refuse messages over 4 MiB by default."""
@@ -27,6 +29,9 @@ _CUT_STRING: Final = 64 * 1024
 _SHORTEST_CUT: Final = 64
 _KEPT_EVENTS: Final = 16
 _KEPT_ITEMS: Final = 64
+REASONS_REFUSED: Final = ("request", "rejected", "unprepared")
+"""The whole request failed; the collector took the others of it; a redaction of the user's own
+raised, so the span must not leave the process."""
 
 
 class ExportStage:
@@ -44,8 +49,17 @@ class ExportStage:
         self._redactor = redactor
         self._withholder = withholder
         self._request_bytes = request_bytes
-        self.failed_spans = 0
+        self.exported = 0
+        """Spans that the collector took."""
+        self.refused: dict[str, int] = dict.fromkeys(REASONS_REFUSED, 0)
+        """Spans that did not arrive although there was room for them, by reason."""
+        self._answers: Any = getattr(exporter, "answers", None)
+        self._told = False
+
+    @property
+    def failed_spans(self) -> int:
         """Spans in requests that the collector did not take, or that could not be prepared."""
+        return sum(self.refused.values())
 
     def export(self, batch: list[EndedSpan]) -> None:
         """Send a batch in requests of bounded size; a request that fails is not sent again."""
@@ -60,7 +74,7 @@ class ExportStage:
                     weight = encoded_size(span)
             except Exception as error:  # noqa: BLE001 - a redaction of the user's own may fail
                 failed("preparing a span for export", error)
-                self.failed_spans += 1
+                self.refused["unprepared"] += 1
                 continue
             if request and size + weight > self._request_bytes:
                 self._send(request, size)
@@ -72,23 +86,39 @@ class ExportStage:
 
     def _send(self, spans: list[ReadableSpan], size: int) -> None:
         result = SpanExportResult.FAILURE
-        with guard("sending spans"):
+        rejected = self._rejected()
+        with guard("sending spans"), quietly():
             result = self._exporter.export(spans)
         if result is SpanExportResult.SUCCESS:
+            lost = min(len(spans), self._rejected() - rejected)
+            self.exported += len(spans) - lost
+            self.refused["rejected"] += lost
+            if lost:
+                self._tell(spans, size, f"it rejected {lost} of them")
             return
-        first = self.failed_spans == 0
-        self.failed_spans += len(spans)
+        self.refused["request"] += len(spans)
+        self._tell(spans, size, getattr(self._answers, "last_answer", "it failed"))
+
+    def _rejected(self) -> int:
+        return getattr(self._answers, "rejected", 0)
+
+    def _tell(self, spans: list[ReadableSpan], size: int, why: str) -> None:
+        # The first failure is told, later ones are for whoever looks: a collector that is down
+        # for an hour must not fill the agent's log.
+        level = logging.DEBUG if self._told else logging.WARNING
+        self._told = True
         largest = max(spans, key=encoded_size)
         context = largest.context
         logger.log(
-            # The first failure is told, later ones are for whoever looks: a collector that is
-            # down for an hour must not fill the agent's log.
-            30 if first else 10,
-            "the collector did not take %d spans (%d bytes); the largest: %s, trace %s, %d bytes",
+            level,
+            "the collector did not take %d spans (%d bytes): %s; the largest: %s, trace %s, "
+            "span %s, %d bytes",
             len(spans),
             size,
+            why,
             largest.name,
             format(context.trace_id, "032x") if context else "none",
+            format(context.span_id, "016x") if context else "none",
             encoded_size(largest),
         )
 

@@ -1,0 +1,58 @@
+"""Keeps the stock exporters from telling an agent's log the same thing every few seconds.
+
+A collector that is down makes them log each attempt and each batch. Ours is said once, by us; what
+they say while they work for us goes to our own logger, for debugging. Exporters of others speak as
+before.
+"""
+
+import logging
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+from seekwatch.sdk._guard import logger
+
+_SPEAKERS: Final = (
+    "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "opentelemetry.exporter.otlp.proto.http.metric_exporter",
+    "opentelemetry.exporter.otlp.proto.grpc.exporter",
+    "urllib3.connection",
+    "urllib3.connectionpool",
+)
+_ours = threading.local()
+
+
+class _OncePerKind(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let a record pass unless it was made by an export of ours."""
+        if not getattr(_ours, "exporting", False):
+            return True
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("the exporter said: %s", record.getMessage())
+        return False
+
+
+_filter = _OncePerKind()
+
+
+@contextmanager
+def quietly() -> Generator[None]:
+    """Mark what this thread does in the block as an export of ours."""
+    _ours.exporting = True
+    try:
+        yield
+    finally:
+        _ours.exporting = False
+
+
+def install() -> None:
+    """Listen to the stock exporters and what they send by; doing it again changes nothing."""
+    for name in _SPEAKERS:
+        logging.getLogger(name).addFilter(_filter)
+
+
+def uninstall() -> None:
+    """Leave the stock exporters to themselves."""
+    for name in _SPEAKERS:
+        logging.getLogger(name).removeFilter(_filter)
