@@ -98,8 +98,8 @@ def test_grpc_is_used_when_chosen(by: str, monkeypatch: pytest.MonkeyPatch, web:
             instrument("my-agent", endpoint=sink.url)
         httpx.get(f"{web.url}/page")
         run_once()
-        assert sink.kinds() == ["", "AGENT", "TOOL"]
         uninstrument()
+        assert sink.kinds() == ["", "AGENT", "CHAIN", "TOOL"]
 
 
 def test_disabled_by_variable_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,8 @@ def test_instrumenting_an_existing_provider_again_adds_no_second_exporter(sink: 
         instrument("my-agent", endpoint=sink.url, tracer_provider=provider)
         uninstrument()
     instrument("my-agent", endpoint=sink.url, tracer_provider=provider)
-    assert len(provider._active_span_processor._span_processors) == 1
+    processors = provider._active_span_processor._span_processors
+    assert [type(each).__name__ for each in processors] == ["OpenRuns", "BatchingProcessor"]
     run_once()
     assert len(sink.spans) == 1
 

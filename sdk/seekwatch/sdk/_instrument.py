@@ -24,7 +24,8 @@ from ._finisher import Finisher
 from ._guard import failed, guard, logger
 from ._http import stock_httpx
 from ._privacy.withholding import Withholder
-from ._runs import entrypoints
+from ._runs import entrypoints, executors, implicit
+from ._runs.open_runs import OpenRuns
 from ._runtime import Runtime, current, salt, set_current
 from ._search.apis import SearchApi, SearchApiIndex
 from ._stacks import httpx_clients
@@ -151,6 +152,9 @@ def _install(
         excluded=_excluded_urls(),
     )
     installation = _Installation(runtime)
+    runs = runtime.runs = OpenRuns.from_environment()
+    traces.provider.add_span_processor(runs)
+    installation.undo.append(lambda _: providers.remove_processor(traces.provider, runs))
     _add_processors(installation, traces)
     meters = providers.join_meter_provider(
         config, meter_provider, exporters.metric_exporters(config.endpoint)
@@ -165,6 +169,7 @@ def _install(
         observed = health.observe(meters.provider, functools.partial(_health, runtime))
         installation.undo.insert(0, _undo_without_deadline(observed))
     _patch(installation, traces, meters.provider)
+    installation.undo.append(lambda _: runs.end_all())
     _register_exit(installation)
     return installation
 
@@ -224,6 +229,8 @@ def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -
         prepare = None if traces.ours else installation.runtime.prepared
         stock = stock_httpx.install(traces.provider, meters, prepare)
         undo.append(_undo_without_deadline(stock))
+    with guard("patching threads and executors"):
+        undo.append(_undo_without_deadline(executors.install()))
     entrypoint = installation.runtime.config.entrypoint
     if entrypoint is not None:
         with guard("wrapping the entrypoint"):
@@ -259,6 +266,9 @@ def _after_fork() -> None:
         runtime = _installed.runtime
         runtime.finisher.reset_after_fork()
         runtime.attempts.reset_after_fork()
+        runtime.run_count.reset_after_fork()
+        if runtime.runs is not None:
+            runtime.runs.reset_after_fork()
         for processor, stage in zip(runtime.processors, _stages(runtime), strict=True):
             processor.reset_after_fork(stage)
     _lifecycle.after_fork()
@@ -307,6 +317,8 @@ def flush(timeout: float = 5.0) -> bool:
     done = False
     with guard("flush"):
         done = runtime.finisher.drain(timeout)
+        if implicit.end_answered():
+            done = runtime.finisher.drain(max(0.0, deadline - time.monotonic()))
         for processor in runtime.processors:
             left = max(0.0, deadline - time.monotonic())
             done = processor.force_flush(int(left * 1000)) and done
@@ -314,9 +326,15 @@ def flush(timeout: float = 5.0) -> bool:
 
 
 def statistics() -> dict[str, int]:
-    """Return our own counts: bodies and spans dropped, spans refused by the collector."""
+    """Return our own counts: what was dropped and refused, and what sampling kept from us."""
     runtime = current()
-    return {} if runtime is None else _counts(runtime)
+    if runtime is None:
+        return {}
+    return {
+        **_counts(runtime),
+        "runs_sampled": runtime.run_count.sampled,
+        "runs_unsampled": runtime.run_count.unsampled,
+    }
 
 
 def _health(runtime: Runtime) -> health.Counts:

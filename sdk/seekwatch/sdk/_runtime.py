@@ -9,9 +9,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry.trace import Tracer
+from opentelemetry.trace import SpanContext, Tracer
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
@@ -21,7 +21,11 @@ from ._export.batching import BatchingProcessor
 from ._finisher import Finisher
 from ._privacy.masking import Masking
 from ._privacy.withholding import Withholder
+from ._runs.sampling import RunCount
 from ._search.apis import SearchApiIndex
+
+if TYPE_CHECKING:
+    from ._runs.open_runs import OpenRuns
 
 _MAX_ATTEMPT_KEYS: Final = 16_384
 
@@ -85,6 +89,15 @@ class Runtime:
     """Says whether a URL is on the user's exclude list."""
     processors: list[BatchingProcessor] = field(default_factory=list[BatchingProcessor])
     attempts: Attempts = field(default_factory=Attempts)
+    run_count: RunCount = field(default_factory=RunCount)
+    runs: "OpenRuns | None" = None
+    """The runs that nobody marked; None where none opens by itself."""
+
+    def count(self, root: SpanContext) -> None:
+        """Count a run; from the first one on that is not sampled, our spans say how many."""
+        self.run_count.add(root)
+        if self.run_count.partial:
+            self.common.update(self.run_count.attributes())
 
     @property
     def redactor(self) -> Redactor:

@@ -98,6 +98,11 @@ def end_with_clean_keys(span: OpenSpan, end_time: int, clean: frozenset[str]) ->
         _finishing.clean = frozenset()
 
 
+def is_finishing() -> bool:
+    """Tell whether a span is being ended by `end_with_clean_keys`, so on the finisher's thread."""
+    return bool(getattr(_finishing, "clean", frozenset()))
+
+
 class BatchingProcessor(SpanProcessor):
     """Our one span processor: a bounded queue and one daemon thread."""
 

@@ -25,7 +25,7 @@ class _RunScope:
     """An agent run around one call of the entrypoint."""
 
     def __init__(self, question: str | None) -> None:
-        self._run = AgentRun(question)
+        self._run = AgentRun(question, root="entrypoint")
         self._run.open()
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, Self, TypedDict, cast
 from opentelemetry.context import Context, create_key, get_value, set_value
 from opentelemetry.context import get_current as get_current_context
 from opentelemetry.trace import (
+    INVALID_SPAN_CONTEXT,
     Span,
     SpanKind,
     Status,
@@ -25,8 +26,12 @@ from seekwatch.sdk._runtime import Runtime, current
 from seekwatch.sdk._shapes import as_mapping
 from seekwatch.sdk._version import version
 
+from . import implicit
+
 StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
 Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]
+
+Root = Literal["agent_run", "entrypoint"]
 
 _RUN_KEY: Final = create_key("seekwatch-run")
 
@@ -51,8 +56,11 @@ class AgentRun:
     an instrumented process nothing happens.
     """
 
-    def __init__(self, question: str | None, name: str | None = None) -> None:
+    def __init__(
+        self, question: str | None, name: str | None = None, root: Root = "agent_run"
+    ) -> None:
         self._question = question
+        self._root = root
         self._name = name
         self._runtime: Runtime | None = None
         self._span: Span | None = None
@@ -90,7 +98,9 @@ class AgentRun:
         if runtime is None:
             return
         agent = self._name or runtime.config.agent
-        context = parent_context()
+        context = parent_context(opening=False)
+        # Said by the agent's code, so it wins: what nobody marked is over where this begins.
+        implicit.end_here()
         values: dict[str, Any] = {
             **runtime.common,
             attributes.SPAN_KIND: attributes.KIND_AGENT,
@@ -98,12 +108,15 @@ class AgentRun:
             attributes.AGENT_NAME: agent,
             attributes.SDK_VERSION: version(),
         }
+        if context.get(_RUN_KEY) is None:
+            values[attributes.RUN_ROOT] = self._root
         if self._question is not None:
             asked = {attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question}
             values |= self._as_sent(asked)
         self._span = runtime.tracer.start_span(
             f"invoke_agent {agent}", context, SpanKind.INTERNAL, values
         )
+        runtime.count(self._span.get_span_context())
         self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
 
     def _set(self, values: dict[str, Any]) -> None:
@@ -328,11 +341,27 @@ def agent_run(question: str | None = None, *, name: str | None = None) -> AgentR
     return AgentRun(question, name)
 
 
-def parent_context() -> Context:
-    """Return the context that a new span of ours belongs to."""
+def parent_context(opening: bool = True) -> Context:
+    """Return the context that a new span of ours belongs to.
+
+    Args:
+        opening: the span is a RETRIEVER, TOOL or LLM span: where nothing is above it, it joins the
+            implicit run of this context, or opens one.
+    """
     context = get_current_context()
-    run = cast("AgentRun | None", get_value(_RUN_KEY, context))
-    return Context() if run is not None and run.is_stale_in(context) else context
+    parent = get_current_span(context).get_span_context()
+    if parent.is_valid:
+        run = cast("AgentRun | None", context.get(_RUN_KEY))
+        if run is not None and run.is_stale_in(context):
+            context, parent = Context(), INVALID_SPAN_CONTEXT
+        elif not parent.is_remote or not parent.trace_flags.sampled:
+            runtime = current()
+            if runtime is not None and (
+                not parent.trace_flags.sampled or runtime.run_count.partial
+            ):
+                runtime.count(parent)
+            return context
+    return implicit.joined(context, parent) if opening else context
 
 
 def current_run() -> AgentRun | None:

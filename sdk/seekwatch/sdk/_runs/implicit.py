@@ -1,0 +1,258 @@
+"""Runs that nobody marks: the first call of a task or thread without a parent opens one.
+
+The run is kept in a variable of the current context and never attached to OpenTelemetry's: spans
+of others find no parent that they did not have, and nothing has to be detached in a context where
+it was not attached. Tasks and copies of the context inherit it; when the last of them is gone, so
+is the handle that they share, and the run ends. See `open_runs` for the other ways to end.
+
+An inherited run is joined only where it is an agent's for sure: after a model call, a search or a
+decorated call. A configuration that a server fetches as it starts would else swallow every request.
+"""
+
+import os
+import sys
+import threading
+import time
+import weakref
+from contextvars import Context as Variables
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanContext, set_span_in_context
+
+from seekwatch.core import attributes
+from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._runtime import Runtime, current
+
+from .conversation import Conversation
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from .open_runs import OpenRuns
+
+ROOT: Final = "implicit"
+
+
+class ImplicitRun:
+    """One run that a call without a parent has opened."""
+
+    __slots__ = (
+        "__weakref__",
+        "_lock",
+        "_process",
+        "_task",
+        "_thread",
+        "agentic",
+        "conversation",
+        "ended",
+        "ended_at",
+        "in_flight",
+        "last",
+        "last_ns",
+        "opened",
+        "remote",
+        "runs",
+        "runtime",
+        "span",
+        "trace_id",
+    )
+
+    def __init__(
+        self, runs: "OpenRuns", runtime: Runtime, span: Span, remote: SpanContext | None
+    ) -> None:
+        self.runs = runs
+        self.runtime = runtime
+        self.span = span
+        self.remote = remote
+        """The parent in another process, where there is one."""
+        self.trace_id = span.get_span_context().trace_id
+        self.opened = self.last = time.monotonic()
+        self.last_ns = time.time_ns()
+        """When the last span in it ended, or began."""
+        self.in_flight: set[int] = set()
+        """Ids of its spans that have not ended."""
+        self.agentic = False
+        """Whether it has more in it than plain fetches."""
+        self.conversation = Conversation()
+        self.ended = False
+        self.ended_at = 0.0
+        self._process = os.getpid()
+        self._thread = threading.get_ident()
+        task = _current_task()
+        self._task: Callable[[], object] = _nothing if task is None else weakref.ref(task)
+        self.reset_lock()
+        if task is not None and span.is_recording():
+            # In a context of its own: it must not keep alive the one that holds the run.
+            task.add_done_callback(self._task_done, context=Variables())
+
+    def reset_lock(self) -> None:
+        """Take a new lock, at first and in a forked child."""
+        # Reentrant: the collector of garbage may end a span of somebody at any point.
+        self._lock = threading.RLock()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the current task, or thread where there is no task, is the one it opened in."""
+        return (
+            self._thread == threading.get_ident()
+            and self._task() is _current_task()
+            and self._process == os.getpid()
+        )
+
+    @property
+    def in_task(self) -> bool:
+        """Whether it opened in a task."""
+        return self._task is not _nothing
+
+    def admits(self, runtime: Runtime, remote: SpanContext | None) -> bool:
+        """Tell whether a new span of the current context belongs to it."""
+        if runtime is not self.runtime or remote != self.remote:
+            return False
+        if self.ended:
+            # What a task has started may go on for a while after it.
+            since = time.monotonic() - self.ended_at
+            return self.agentic and since < self.runs.quiet and not self.is_here
+        if not self.span.is_recording():
+            idle = self.runs.idle if self.in_task else self.runs.quiet
+            return time.monotonic() - self.last < idle
+        return self.agentic or self.is_here
+
+    def touch(self) -> None:
+        """Note that something goes on."""
+        self.last = time.monotonic()
+
+    def began(self, span_id: int, *, agentic: bool) -> None:
+        """Note that a span in it began."""
+        with self._lock:
+            self.in_flight.add(span_id)
+        self.last = time.monotonic()
+        self.last_ns = max(self.last_ns, time.time_ns())
+        if agentic:
+            self.agentic = True
+
+    def over(self, span_id: int, end_ns: int) -> None:
+        """Note that a span in it ended."""
+        with self._lock:
+            self.in_flight.discard(span_id)
+        self.last = time.monotonic()
+        self.last_ns = max(self.last_ns, end_ns)
+
+    def end(self) -> None:
+        """End it, with the time at which something last went on in it; only once."""
+        with self._lock:
+            if self.ended:
+                return
+            if self.in_flight:
+                self.last_ns = time.time_ns()
+            self.ended_at = time.monotonic()
+            self.ended = True
+        self.runs.finish(self)
+
+    def disown(self) -> None:
+        """Leave it to the process that opened it; for forked children."""
+        self.reset_lock()
+        self.ended_at = time.monotonic()
+        self.ended = True
+
+    @guarded("ending a run with its task")
+    def _task_done(self, _task: object) -> None:
+        self.end()
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the run's span says at its end."""
+        if not self.agentic:
+            # A health check, a download: no run of an agent, and not to be scored as one.
+            return {attributes.SPAN_KIND: attributes.KIND_CHAIN, attributes.OPERATION_NAME: "fetch"}
+        values: dict[str, Any] = {}
+        talk = self.conversation
+        if talk.question is not None:
+            values[attributes.QUESTION] = values[attributes.INPUT_VALUE] = talk.question
+        if talk.answer is not None:
+            values[attributes.ANSWER] = values[attributes.OUTPUT_VALUE] = talk.answer
+            values[attributes.STOP_REASON] = "answered"
+        if talk.questions > 1:
+            values[attributes.RUN_QUESTIONS] = talk.questions
+        return values
+
+
+def _nothing() -> None:
+    return None
+
+
+def _current_task() -> "asyncio.Task[Any] | None":
+    # An agent that never imports asyncio has no tasks, and does not pay for the import.
+    module: Any = sys.modules.get("asyncio")
+    if module is None:
+        return None
+    # The private function returns None where the public one raises.
+    loop = module._get_running_loop()
+    return None if loop is None else module.current_task(loop)
+
+
+class Link:
+    """A run, as a thread or an executor's item sees it that inherits it from another thread."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: ImplicitRun) -> None:
+        self.run = run
+
+
+class Handle(Link):
+    """A run, as the contexts hold it that it lives by: it ends when the last of them is gone."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        # Anywhere, at any point: the queue behind it is made for that, and nothing else is done.
+        if not self.run.ended:
+            self.run.runs.released(self.run)
+
+
+held: Final[ContextVar[Link | None]] = ContextVar("seekwatch-implicit-run", default=None)
+"""The run of this context."""
+
+
+def joined(context: Context, parent: SpanContext) -> Context:
+    """Return a context whose span is the implicit run's: the one held here, else a new one.
+
+    Args:
+        context: the current one.
+        parent: of its span: invalid, or in another process.
+    """
+    runtime = current()
+    if runtime is None or runtime.runs is None:
+        return context
+    remote = parent if parent.is_valid else None
+    link = held.get()
+    if link is not None:
+        if link.run.admits(runtime, remote):
+            link.run.touch()
+            return set_span_in_context(link.run.span, context)
+        if not link.run.ended and link.run.is_here:
+            # Another request of another service: it tells that this one is over.
+            link.run.end()
+    run = runtime.runs.open(runtime, context, remote)
+    if run is None:
+        return context
+    held.set(Handle(run) if run.span.is_recording() else Link(run))
+    return set_span_in_context(run.span, context)
+
+
+def end_here() -> None:
+    """End the implicit run that this task or thread has opened; an explicit one begins."""
+    link = held.get()
+    if link is not None and link.run.is_here:
+        link.run.end()
+
+
+def end_answered() -> bool:
+    """End the implicit run of this context where its answer is known; for `flush`."""
+    link = held.get()
+    if link is None or not link.run.conversation.answered:
+        return False
+    link.run.end()
+    return True
