@@ -1,0 +1,113 @@
+"""The frameworks that are run, and how the agent of each is started in its environment."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.packages.environments import environment
+from tests.packages.world import World
+from tests.services.documents import ROOT
+from tests.services.library import QUESTIONS
+
+HERE: Final = Path(__file__).parent
+PAGE: Final = ROOT / "docs" / "frameworks.md"
+_TIMEOUT_SECONDS: Final = 200
+
+
+@dataclass(frozen=True)
+class Framework:
+    """An agent and the environment that runs it."""
+
+    environment: str
+    agent: str
+    """A heading of the page, or a file in `agents/`."""
+    instrumentor: str | None = None
+    """`module:Class` of OpenInference's instrumentor, in the environment `…-openinference`."""
+
+    @property
+    def source(self) -> str:
+        """Return the agent's code."""
+        if self.agent.endswith(".py"):
+            return (HERE / "agents" / self.agent).read_text("utf-8")
+        return block_under(self.agent)
+
+    def __str__(self) -> str:
+        return self.agent.removesuffix(".py").replace(" ", "-").lower()
+
+
+def _instrumentor(library: str, name: str) -> str:
+    return f"openinference.instrumentation.{library}:{name}Instrumentor"
+
+
+_OPENAI: Final = _instrumentor("openai", "OpenAI")
+_ANTHROPIC: Final = _instrumentor("anthropic", "Anthropic")
+_LANGCHAIN: Final = _instrumentor("langchain", "LangChain")
+_AGENTS: Final = _instrumentor("openai_agents", "OpenAIAgents")
+
+FRAMEWORKS: Final = (
+    Framework("openai", "OpenAI SDK", _OPENAI),
+    Framework("openai", "openai_responses_streamed.py", _OPENAI),
+    Framework("openai-httpx", "openai_httpx.py"),
+    Framework("anthropic", "Anthropic SDK", _ANTHROPIC),
+    Framework("anthropic", "anthropic_streamed.py", _ANTHROPIC),
+    Framework("langchain", "LangChain", _LANGCHAIN),
+    Framework("langchain", "langchain_streamed.py", _LANGCHAIN),
+    Framework("llamaindex", "LlamaIndex", _instrumentor("llama_index", "LlamaIndex")),
+    Framework("openai-agents", "OpenAI Agents SDK", _AGENTS),
+    Framework("openai-agents", "openai_agents_streamed.py", _AGENTS),
+    Framework("pydantic-ai", "Pydantic AI"),
+    Framework("smolagents", "smolagents", _instrumentor("smolagents", "Smolagents")),
+    Framework("playwright", "Playwright"),
+)
+
+
+def block_under(heading: str) -> str:
+    """Return the code under a heading of the page."""
+    _, _, section = PAGE.read_text("utf-8").partition(f"\n## {heading}\n")
+    if not section:
+        raise LookupError(f"{PAGE.name} has no heading {heading!r}")
+    return section.partition("\n## ")[0].partition("```python\n")[2].partition("```")[0]
+
+
+def write_agent(world: World, source: str) -> Path:
+    """Write an agent as `agent.py` into a folder of its own, and return the folder."""
+    folder = world.folder / "agent"
+    folder.mkdir()
+    (folder / "agent.py").write_text(source, "utf-8")
+    return folder
+
+
+def run_agent(world: World, sdk: Path, framework: Framework, *options: str) -> list[str]:
+    """Ask an agent all questions; return its answers.
+
+    Raises:
+        AssertionError: it failed, or our SDK had something to say on its standard error.
+    """
+    folder = write_agent(world, framework.source)
+    beside = "-openinference" if "--instrumentor" in options else ""
+    place = environment(framework.environment + beside, sdk)
+    result = subprocess.run(
+        [str(place.python), str(HERE / "drive.py"), "--agent", str(folder), *options, *QUESTIONS],
+        cwd=folder,
+        env=place.variables(world.variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_TIMEOUT_SECONDS,
+    )
+    check_said(result.stderr)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    answers: list[str] = json.loads(result.stdout.splitlines()[-1])
+    return answers
+
+
+def check_said(errors: str) -> None:
+    """Assert that nothing of ours is among what a process said on its standard error."""
+    for line in errors.splitlines():
+        # A traceback of the agent's own may lead through our wrappers.
+        ours = "seekwatch" in line and not line.lstrip().startswith("File ")
+        if ours or "different Context" in line:
+            raise AssertionError(f"{line}\n\n{errors}")
