@@ -137,17 +137,16 @@ _CONVERSATIONS: Final = "/v1/conversations"
 _PATTERNS: Final = tuple((api, re.compile(api.path)) for api in APIS)
 
 _OTHER: Final = re.compile(
-    r"/v1(?:beta\d*)?/(?:embeddings|moderations|rerank|models|files|batches|images/\w+|audio/\w+|"
-    r"fine_tuning|fine-tuning|tokenize|detokenize|messages/(?:count_tokens|batches)|"
-    r"responses/(?:input_tokens|compact))(?:/|$)"
+    r"/v1(?:beta\d*)?/(?:embeddings|moderations|rerank|images/(?:generations|edits|variations)|"
+    r"audio/(?:speech|transcriptions|translations)|fine_tuning/jobs|fine-tuning/jobs|"
+    r"messages/(?:count_tokens|batches)|responses/(?:input_tokens|compact))(?:/|$)"
     r"|/deployments/[^/]+/(?:embeddings|images/\w+|audio/\w+)$"
     r"|/v[12]/(?:embed|rerank|classify)$"
-    r"|/api/(?:embed|embeddings|tags|show|pull)$"
+    r"|/api/(?:embed|embeddings)$"
     r"|:(?:countTokens|embedContent|batchEmbedContents|batchGenerateContent)$"
     r"|/models/count-tokens[^/]*:rawPredict$"
 )
-_UNCLEAR: Final = re.compile(r"/(?:models|files|batches|tags|show|pull)(?:/|$)|/v1/images/")
-"""Of these the ones that a page of any website may be called: they count on a provider's host."""
+"""Other calls by paths that nobody else has; `/v1/models` of an unknown host may list cars."""
 _MODEL: Final = b'"model"'
 _AGENT: Final = b'"agent_id"'
 
@@ -183,9 +182,7 @@ def recognise(request: RequestView) -> Literal["generation", "other"] | None:
         found = find(path)
         if found is not None and (known or found.api.named or _names_model(request, found.api)):
             return "generation"
-    if known or (_OTHER.search(path) is not None and _UNCLEAR.search(path) is None):
-        return "other"
-    return None
+    return "other" if known or _OTHER.search(path) is not None else None
 
 
 def _names_model(request: RequestView, api: ModelApi) -> bool:

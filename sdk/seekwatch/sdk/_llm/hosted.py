@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from seekwatch.sdk._shapes import as_mapping, is_list
 
-from .telling import Message, Part
+from .telling import Message, Part, word
 
 QUERY: Final = "query"
 RESULTS: Final = "results"
@@ -25,10 +25,12 @@ def missing_facts(messages: Iterable[Message]) -> list[str]:
     missing: set[str] = set()
     for message in messages:
         parts: list[Part] = message.get("parts") or []
-        answers = {part.get("id"): part for part in parts if _is(part, "server_tool_call_response")}
+        answers = {
+            word(part.get("id")): part for part in parts if _is(part, "server_tool_call_response")
+        }
         for part in parts:
             if _is(part, "server_tool_call") and "search" in str(part.get("name")):
-                missing |= _missing(part, answers.get(part.get("id")))
+                missing |= _missing(part, answers.get(word(part.get("id"))))
     return [fact for fact in _FACTS if fact in missing]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from seekwatch.sdk._shapes import as_list, as_mapping, is_list, lookup
 
 from . import telling
+from .decoding import decode
 from .openai_parts import content_parts
 from .streams import Event
 from .telling import Asked, Message, Part, Told, Usage, count, total, word
@@ -50,7 +51,8 @@ def _entry(value: object, role: str) -> Message:
     kind = entry.get("type")
     if kind == "tool.execution":
         name = word(entry.get("name")) or "tool"
-        details = {"type": name, "input": entry.get("arguments")}
+        given = entry.get("arguments")
+        details = {"type": name, "input": decode(given) if isinstance(given, str) else given}
         return telling.message("assistant", [telling.server_call(entry.get("id"), name, details)])
     if kind == "function.call":
         identity = entry.get("tool_call_id")

@@ -23,7 +23,7 @@ def content_parts(content: object, annotations: object = None) -> list[Part]:
     parts: list[Part] = []
     for item in as_list(content):
         part = as_mapping(item)
-        kind, text = part.get("type"), part.get("text")
+        kind, text = word(part.get("type")), part.get("text")
         if isinstance(item, str):
             parts.append(text_part(item))
         elif kind in _REASONING:

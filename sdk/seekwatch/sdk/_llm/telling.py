@@ -15,6 +15,17 @@ from seekwatch.sdk._shapes import is_mapping
 Part = dict[str, Any]
 Message = dict[str, Any]
 
+_OURS: Final = frozenset(
+    {
+        "text",
+        "reasoning",
+        "tool_call",
+        "tool_call_response",
+        "server_tool_call",
+        "server_tool_call_response",
+    }
+)
+"""Kinds of parts that have fields of their own, which a part of somebody else's does not."""
 _MAX_TOKENS: Final = 2**53
 """Larger counts are no counts: they would not survive JSON either."""
 
@@ -148,7 +159,7 @@ def server_answer(identity: object, details: Mapping[str, Any]) -> Part:
 
 def other_part(kind: object) -> Part:
     """Return a part for an image, a file or a sound: that there was one is enough."""
-    return {"type": kind if isinstance(kind, str) else "unknown"}
+    return {"type": kind if isinstance(kind, str) and kind not in _OURS else "unknown"}
 
 
 def message(role: object, parts: list[Part], finish_reason: str | None = None) -> Message:
