@@ -10,7 +10,7 @@ model = AsyncAnthropic()
 
 async def answer(question: str) -> str:
     async with model.messages.stream(
-        model="claude-sonnet-4-5",
+        model="claude-sonnet-4-6",
         max_tokens=1000,
         messages=[{"role": "user", "content": question}],
         tools=[{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}],
