@@ -72,8 +72,9 @@ def with_field(value: Any, path: tuple[str | int, ...], new: object) -> Any:
     """Return a value with something else in one place."""
     if not path:
         return new
-    copy: Any = dict(value) if is_mapping(value) else list(value)
-    copy[path[0]] = with_field(value[path[0]], path[1:], new)
+    inner: Any = value
+    copy: Any = dict(inner) if is_mapping(inner) else list(inner)
+    copy[path[0]] = with_field(copy[path[0]], path[1:], new)
     return copy
 
 
@@ -93,8 +94,9 @@ def spoiled(draw: st.DrawFn, value: Any) -> Any:
 
 
 def assert_sound(found: dict[str, Any]) -> None:
+    value: Any
     for key, value in found.items():
-        assert isinstance(value, str | bool | int | float | list), key
+        assert is_list(value) or isinstance(value, str | bool | int | float), key
         if isinstance(value, str):
             value.encode()
         elif isinstance(value, float):

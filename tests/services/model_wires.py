@@ -232,11 +232,17 @@ RESPONSES: dict[str, Any] = {
 }
 
 
-def responses_events(*, ended: bool = True) -> list[dict[str, Any]]:
-    """Write a response as its events; one that broke off has the text deltas but no item's end."""
+def responses_events(*, ended: bool = True, tool: bool = True) -> list[dict[str, Any]]:
+    """Write a response as its events; one that broke off has the text deltas but no item's end.
+
+    Args:
+        ended: the answer came to its end.
+        tool: its last item calls a tool of the agent's.
+    """
     begun: dict[str, Any] = {**RESPONSES, "status": "in_progress", "output": [], "usage": None}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
-    for index, item in enumerate(RESPONSES_OUTPUT):
+    output = RESPONSES_OUTPUT if tool else RESPONSES_OUTPUT[:-1]
+    for index, item in enumerate(output):
         place = {"output_index": index}
         bare = {"id": item["id"], "type": item["type"], "status": "in_progress"}
         events.append({"type": "response.output_item.added", **place, "item": bare})
@@ -248,7 +254,8 @@ def responses_events(*, ended: bool = True) -> list[dict[str, Any]]:
             if not ended:
                 return events
         events.append({"type": "response.output_item.done", **place, "item": item})
-    return [*events, {"type": "response.completed", "response": RESPONSES}]
+    whole = {**RESPONSES, "output": output}
+    return [*events, {"type": "response.completed", "response": whole}]
 
 
 RESPONSES_STREAM = sse(responses_events(), named=True)
@@ -326,12 +333,12 @@ ANTHROPIC: dict[str, Any] = {
 }
 
 
-def anthropic_events() -> list[dict[str, Any]]:
-    """Write a message as its events."""
+def anthropic_events(*, tool: bool = True) -> list[dict[str, Any]]:
+    """Write a message as its events, with or without its last block, which calls a tool."""
     usage = {**ANTHROPIC["usage"], "output_tokens": 1}
     begun: dict[str, Any] = {**ANTHROPIC, "content": [], "stop_reason": None, "usage": usage}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": begun}, {"type": "ping"}]
-    for index, block in enumerate(ANTHROPIC_BLOCKS):
+    for index, block in enumerate(ANTHROPIC_BLOCKS if tool else ANTHROPIC_BLOCKS[:-1]):
         start = dict(block)
         deltas: list[dict[str, Any]] = []
         if block["type"] == "text":
@@ -351,7 +358,7 @@ def anthropic_events() -> list[dict[str, Any]]:
             {"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas
         )
         events.append({"type": "content_block_stop", "index": index})
-    delta = {"stop_reason": "tool_use", "stop_sequence": None}
+    delta = {"stop_reason": "tool_use" if tool else "end_turn", "stop_sequence": None}
     told = {"output_tokens": 40, "output_tokens_details": {"thinking_tokens": 16}}
     events.append({"type": "message_delta", "delta": delta, "usage": told})
     return [*events, {"type": "message_stop"}]
@@ -417,6 +424,8 @@ GEMINI_EVENTS: list[dict[str, Any]] = [
     gemini_answer([{"text": B}, GEMINI_CALL]),
 ]
 GEMINI_STREAM = sse(GEMINI_EVENTS)
+GEMINI_ANSWER = sse([*GEMINI_EVENTS[:2], gemini_answer([{"text": B}])])
+"""The same without a call of a tool."""
 GEMINI_ARRAY = json.dumps(GEMINI_EVENTS, indent=1).encode()
 
 # --- Cohere -------------------------------------------------------------------------------------
