@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
@@ -28,7 +27,7 @@ from ._runs import entrypoints, executors, implicit
 from ._runs.open_runs import OpenRuns
 from ._runtime import Runtime, current, salt, set_current
 from ._search.apis import SearchApi, SearchApiIndex
-from ._stacks import httpx_clients
+from ._stacks.installing import Stacks
 from ._version import version
 
 _lock = threading.RLock()
@@ -222,19 +221,24 @@ def _end_meter_provider(provider: Any, left: float) -> None:
 def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -> None:
     # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
     undo = installation.undo
-    with guard("patching httpx"):
-        undo.append(_undo_without_deadline(httpx_clients.install(httpx)))
-    with guard("the stock httpx instrumentation"):
-        # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
-        prepare = None if traces.ours else installation.runtime.prepared
-        stock = stock_httpx.install(traces.provider, meters, prepare)
-        undo.append(_undo_without_deadline(stock))
+    with guard("patching HTTP libraries"):
+        undo.append(_undo_without_deadline(_stacks(installation, traces, meters).undo))
     with guard("patching threads and executors"):
         undo.append(_undo_without_deadline(executors.install()))
     entrypoint = installation.runtime.config.entrypoint
     if entrypoint is not None:
         with guard("wrapping the entrypoint"):
             undo.append(_undo_without_deadline(entrypoints.install(*entrypoint)))
+
+
+def _stacks(installation: _Installation, traces: providers.Joined, meters: Any) -> Stacks:
+    # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
+    prepare = None if traces.ours else installation.runtime.prepared
+
+    def stock(library: str) -> Callable[[], None]:
+        return stock_httpx.install(traces.provider, meters, prepare, library)
+
+    return Stacks({"httpx": stock, "httpx2": stock})
 
 
 def _undo_without_deadline(undo: Callable[[], None]) -> Callable[[float], None]:

@@ -10,13 +10,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
-from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+from opentelemetry.instrumentation import httpx as instrumentors
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Span
 
 from seekwatch.core.redaction import MASK
 from seekwatch.sdk._guard import guard
 
+_INSTRUMENTORS: Final = {
+    "httpx": "HTTPXClientInstrumentor",
+    "httpx2": "HTTPX2ClientInstrumentor",
+}
 _URL_KEYS: Final = ("url.full", "http.url")
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
@@ -24,7 +28,10 @@ Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def install(
-    tracer_provider: Any, meter_provider: Any, prepare: Prepare | None = None
+    tracer_provider: Any,
+    meter_provider: Any,
+    prepare: Prepare | None = None,
+    library: str = "httpx",
 ) -> Callable[[], None]:
     """Instrument httpx unless the agent already did; returns what undoes it.
 
@@ -32,9 +39,11 @@ def install(
         tracer_provider: where its spans go.
         meter_provider: where its metric goes.
         prepare: cleans the URLs on its spans as they start, for processors that are not ours.
+        library: `httpx`, or `httpx2`, which has an instrumentor from release 0.66 on.
     """
-    instrumentor = HTTPXClientInstrumentor()
-    if instrumentor.is_instrumented_by_opentelemetry:
+    found = getattr(instrumentors, _INSTRUMENTORS[library], None)
+    instrumentor = None if found is None else found()
+    if instrumentor is None or instrumentor.is_instrumented_by_opentelemetry:
         return lambda: None
     with _stable_http_convention():
         instrumentor.instrument(

@@ -1,0 +1,182 @@
+"""Wraps the sessions of requests, above every adapter.
+
+`Session.send` is one fetch of the agent; it calls itself for each redirect. The hooks of a
+response run inside it, once an answer is there: what they send goes by the rule of `sending`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._http.bodies import Capture
+from seekwatch.sdk._http.exchanges import Exchange
+from seekwatch.sdk._http.messages import Hop
+
+from . import urllib3_bodies
+from .patching import wrap_all
+from .sending import Sending, begin, covering, leave, outermost
+from .texts import TextAnswer, TextRequest
+
+
+def install(library: Any) -> Callable[[], None]:
+    """Wrap requests; returns what puts the originals back.
+
+    Args:
+        library: the module `requests`.
+    """
+    return wrap_all(
+        (
+            (library.sessions.Session, "send", _send),
+            (library.sessions.Session, "request", _request),
+            (library.sessions, "dispatch_hook", _hooks),
+        )
+    )
+
+
+def _send(original: Callable[..., Any]) -> Callable[..., Any]:
+    def send(self: Any, request: Any, **options: Any) -> Any:
+        begun = _begin(self, request)
+        if begun is None:
+            return original(self, request, **options)
+        sending, exchange = begun
+        if sending.call.exchanges[0] is not exchange:
+            return _hop(original, self, request, options, begun)
+        token = outermost.set(sending)
+        try:
+            response = original(self, request, **options)
+        except BaseException as error:
+            _unanswered(begun)
+            sending.call.failed(error)
+            raise
+        finally:
+            outermost.reset(token)
+            leave(sending)
+        _answered(sending, response)
+        return response
+
+    return send
+
+
+def _hop(
+    original: Callable[..., Any],
+    session: Any,
+    request: Any,
+    options: Any,
+    begun: tuple[Sending, Exchange],
+) -> Any:
+    try:
+        return original(session, request, **options)
+    except BaseException:
+        _unanswered(begun)
+        raise
+
+
+def _view(request: Any) -> TextRequest:
+    return TextRequest(request.method, request.url, request.headers, request.body)
+
+
+@guarded("the start of a request")
+def _begin(session: Any, request: Any) -> tuple[Sending, Exchange] | None:
+    """Begin a call, or a hop of the session's own; None for what is neither."""
+    view = _view(request)
+    sending = covering(view, session)
+    if sending is None:
+        sending = begin(view, session)
+    elif sending.clients[0] is not session:
+        return None
+    return None if sending is None else (sending, sending.begin_exchange(view))
+
+
+@guarded("noting an answer")
+def _unanswered(begun: tuple[Sending, Exchange]) -> None:
+    """Note that there was no answer, where the hooks were not reached."""
+    sending, exchange = begun
+    if sending.is_open and sending.call.exchanges[-1] is exchange:
+        sending.end_exchange(exchange, None, None)
+
+
+def _hooks(original: Callable[..., Any]) -> Callable[..., Any]:
+    def dispatch_hook(key: str, hooks: Any, hook_data: Any, **options: Any) -> Any:
+        sending = outermost.get()
+        if sending is None or key != "response":
+            return original(key, hooks, hook_data, **options)
+        _end_answered(sending, hook_data)
+        before, sending.in_hook = sending.in_hook, True
+        try:
+            return original(key, hooks, hook_data, **options)
+        finally:
+            sending.in_hook = before
+
+    return dispatch_hook
+
+
+@guarded("noting an answer")
+def _end_answered(sending: Sending, response: Any) -> None:
+    if sending.is_open and not sending.by_trips and _is_session(sending.clients[0]):
+        status, location = response.status_code, response.headers.get("location")
+        sending.end_exchange(sending.call.exchanges[-1], status, location)
+
+
+def _is_session(client: object) -> bool:
+    return hasattr(client, "get_adapter")
+
+
+@guarded("an answered request")
+def _answered(sending: Sending, response: Any) -> None:
+    call = sending.call
+    if not call.recording:
+        return
+    if response._content is not False:
+        call.answered(_answer(response))
+        return
+    answer = _answer(response)
+    if "_fp" not in vars(response.raw):
+        # An adapter of the user's own, with a file of its own: what is read there is not seen.
+        call.answered(answer)
+        return
+
+    def over(capture: Capture, error: BaseException | None) -> None:
+        call.over(answer, capture, error)
+
+    urllib3_bodies.put(response.raw, over)
+
+
+def _answer(response: Any) -> TextAnswer:
+    raw = response.raw
+    content = response._content
+    return TextAnswer(
+        response.status_code,
+        response.url,
+        # requests folds repeated headers into one.
+        getattr(raw, "headers", None) or response.headers,
+        held=content if isinstance(content, bytes) else None,
+        counted=getattr(raw, "_fp_bytes_read", None),
+        earlier=tuple(response.history),
+        hop=_told_hop,
+        cached=getattr(response, "from_cache", None),
+    )
+
+
+def _told_hop(response: Any) -> Hop:
+    return Hop(response.url, response.status_code, response.headers.get("location"))
+
+
+def _request(original: Callable[..., Any]) -> Callable[..., Any]:
+    def request(self: Any, *args: Any, **options: Any) -> Any:
+        response = original(self, *args, **options)
+        if getattr(response, "from_cache", False):
+            _answered_unsent(self, response)
+        return response
+
+    return request
+
+
+@guarded("an answered request")
+def _answered_unsent(session: Any, response: Any) -> None:
+    """Tell a page that a session took from a cache of its own, without a `send` of requests."""
+    if outermost.get() is not None:
+        return
+    sending = begin(_view(response.request), session)
+    if sending is not None:
+        leave(sending)
+        sending.call.answered(_answer(response))

@@ -1,0 +1,184 @@
+"""The call that is being sent in a context, whatever libraries it goes through.
+
+HTTP libraries stand on each other: requests sends through urllib3, a transport of httpx may send
+through aiohttp or requests. The outermost is the call of the agent; what the others do for it is
+part of it. What decides is where the request goes: one that a library makes while it waits for an
+answer from the same host, or to the same URL, is a trip of the outer call; one that a hook, an
+authentication flow or a middleware makes to elsewhere (a token, say) is a call of its own.
+"""
+
+from contextvars import ContextVar
+from typing import Final
+from urllib.parse import unquote
+
+from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._http import call as calls
+from seekwatch.sdk._http.call import HttpCall
+from seekwatch.sdk._http.exchanges import Exchange, Wire
+from seekwatch.sdk._http.messages import RequestView, ResponseView
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+class Sending:
+    """A call that is being sent, and how far it is.
+
+    Args:
+        call: the spans.
+        client: the library's object that sends it.
+        request: what it sends first.
+        by_trips: the library tells no hops apart; each trip over the wire that follows a redirect
+            begins one.
+    """
+
+    __slots__ = ("at", "by_trips", "call", "clients", "in_hook", "is_open", "is_over")
+
+    def __init__(
+        self, call: HttpCall, client: object, request: RequestView, *, by_trips: bool
+    ) -> None:
+        self.call = call
+        self.clients = [client]
+        """The sender, and those of other libraries that it sends through."""
+        self.at = request
+        """The request that was sent last."""
+        self.by_trips = by_trips
+        self.is_open = False
+        """A library waits for an answer; what runs now is not the user's code."""
+        self.in_hook = False
+        self.is_over = False
+
+    def covers(self, request: RequestView, client: object | None) -> bool:
+        """Tell whether a request that begins now is part of this call."""
+        if self.is_over:
+            # The context was copied into a task or thread that outlives the call.
+            return False
+        if client is not None and not self.in_hook and any(client is it for it in self.clients):
+            self.at = request
+            return True
+        if not (_same_url(request, self.at) or (self.is_open and _same_host(request, self.at))):
+            return False
+        if client is not None:
+            self.clients.append(client)
+        return True
+
+    def begin_exchange(self, request: RequestView) -> Exchange:
+        """Note that the client sends a request."""
+        self.at = request
+        self.is_open = True
+        return self.call.exchange(Url(request))
+
+    def end_exchange(self, exchange: Exchange, status: int | None, location: str | None) -> None:
+        """Note what the client got for it."""
+        self.is_open = False
+        redirects = status is not None and 300 <= status < 400
+        exchange.ended(status, location if redirects else None)
+
+
+class Url:
+    """The URL of a request, made a string only when it is needed."""
+
+    __slots__ = ("_request",)
+
+    def __init__(self, request: RequestView) -> None:
+        self._request = request
+
+    def __str__(self) -> str:
+        return self._request.url
+
+
+outermost: ContextVar[Sending | None] = ContextVar("seekwatch_sending", default=None)
+
+
+@guarded("the start of a request")
+def covering(request: RequestView, client: object | None = None) -> Sending | None:
+    """Return the call of this context where a request that begins now is part of it.
+
+    Args:
+        request: what is sent.
+        client: the library's object that sends it, where that object follows redirects by sending
+            again: then they are part of the call wherever they lead.
+    """
+    sending = outermost.get()
+    return sending if sending is not None and sending.covers(request, client) else None
+
+
+@guarded("the start of a request")
+def begin(
+    request: RequestView,
+    client: object,
+    *,
+    by_trips: bool = False,
+) -> Sending | None:
+    """Begin a call that is part of no other; None when it is to go through unseen.
+
+    Args:
+        request: what is sent.
+        client: the library's object that sends it.
+        by_trips: see `Sending`.
+    """
+    call = calls.begin(request)
+    return None if call is None else Sending(call, client, request, by_trips=by_trips)
+
+
+@guarded("leaving a request")
+def leave(sending: Sending) -> None:
+    """Note that the library has handed over an answer or an error."""
+    sending.is_over = True
+    sending.call.leave()
+
+
+class Trip:
+    """One trip over the wire that a library makes for the call of its context."""
+
+    __slots__ = ("_exchange", "_wire")
+
+    def __init__(self, wire: Wire, exchange: Exchange | None) -> None:
+        self._wire = wire
+        self._exchange = exchange
+        """Set where the trip itself is all that is known of the exchange."""
+
+    @guarded("noting an answer")
+    def ended(self, answer: ResponseView | None, error: BaseException | None = None) -> None:
+        """Note the answer, or why there was none."""
+        self._wire.ended(answer, error)
+        if self._exchange is None:
+            return
+        status = None if answer is None else answer.status
+        location = answer.header("location") if answer and status in _REDIRECTS else None
+        self._exchange.ended(status, location)
+
+
+@guarded("noting a trip over the wire")
+def begin_trip(request: RequestView) -> Trip | None:
+    """Note a trip over the wire, where it belongs to a call."""
+    sending = outermost.get()
+    if sending is None or sending.is_over:
+        return None
+    wire = Wire(request)
+    exchanges = sending.call.exchanges
+    exchange: Exchange | None = None
+    if sending.by_trips:
+        if exchanges and exchanges[-1].location is None:
+            exchange = exchanges[-1]
+        else:
+            exchange = sending.call.exchange(Url(request))
+            sending.at = request
+    elif not exchanges or not sending.is_open:
+        # A hook sends again, past the client: an authentication round.
+        exchange = sending.call.exchange(Url(request))
+    (exchange or exchanges[-1]).wires.append(wire)
+    return Trip(wire, exchange)
+
+
+def _same_url(one: RequestView, other: RequestView) -> bool:
+    if one.url == other.url:
+        return True
+    return (
+        _same_host(one, other)
+        and unquote(one.path or "/") == unquote(other.path or "/")
+        and unquote(one.query) == unquote(other.query)
+    )
+
+
+def _same_host(one: RequestView, other: RequestView) -> bool:
+    return one.host == other.host and one.port == other.port and one.scheme == other.scheme
