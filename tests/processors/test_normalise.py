@@ -1,3 +1,5 @@
+import json
+
 import msgspec
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
@@ -548,6 +550,38 @@ def test_two_instrumentors_side_by_side_tell_one_call() -> None:
     episode = normalise(cut_of(TRACE, [*one, *other]), REDACTOR, LANES)
     assert episode is not None
     assert len(episode.generations) == 1
+
+
+def test_llamaindex_preparing_a_model_call_is_no_model_call() -> None:
+    model: AttributeMap = {names.SPAN_KIND: "LLM", "llm.model_name": "gpt-4o-mini"}
+    episode = _built(
+        _agent(),
+        _child("OpenAI._prepare_chat_with_tools", model, at=1, seconds=0.1),
+        _child("OpenAI.astream_chat", model, at=2),
+    )
+    assert episode is not None
+    assert len(episode.generations) == 1
+
+
+# --- the question -------------------------------------------------------------------------------
+
+
+def test_messages_may_be_pairs_of_role_and_text() -> None:
+    asked = {"messages": [["system", "Be brief."], ["user", "When did the bridge open?"]]}
+    episode = _built(_agent({names.INPUT_VALUE: json.dumps(asked)}))
+    assert episode is not None
+    assert episode.question == "When did the bridge open?"
+
+
+def test_messages_may_begin_at_the_second_place() -> None:
+    model: AttributeMap = {
+        names.SPAN_KIND: "LLM",
+        "llm.input_messages.1.message.role": "user",
+        "llm.input_messages.1.message.content": "When did the bridge open?",
+    }
+    episode = _built(_agent(), _child("response", model))
+    assert episode is not None
+    assert episode.question == "When did the bridge open?"
 
 
 # --- the answer ---------------------------------------------------------------------------------

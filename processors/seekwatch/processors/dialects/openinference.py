@@ -33,6 +33,8 @@ _ROLES: Final = {
     "GUARDRAIL": Role.GUARDRAIL,
     "EVALUATOR": Role.EVALUATOR,
 }
+_PREPARING: Final = "._prepare_chat_with_tools"
+"""LlamaIndex's step before a model call, which its instrumentor marks as one."""
 _REDACTED: Final = "__REDACTED__"
 """What OpenInference writes in place of content that the user hides."""
 
@@ -54,10 +56,13 @@ class OpenInference:
     def read(self, span: SpanView, logs: list[LogView], cleaner: Cleaner) -> SpanFacts:
         """Read a span."""
         kind = (span.text(names.SPAN_KIND) or "").upper()
+        role = _ROLES.get(kind, Role.OTHER)
+        if role is Role.LLM and span.name.endswith(_PREPARING):
+            role = Role.OTHER
         facts = SpanFacts(
             span,
             self.name,
-            _ROLES.get(kind, Role.OTHER),
+            role,
             error=error_of(span, cleaner),
             session=cleaner.name(span.text(names.SESSION_ID) or span.text(names.CONVERSATION_ID)),
             user=span.text(names.USER_ID),
@@ -212,6 +217,9 @@ def _flat_messages(span: SpanView, prefix: str) -> list[Message]:
         text = _flat_text(span, base)
         calls = _flat_calls(span, base)
         if role is None and text is None and not calls:
+            if index == 0:
+                # Kept free for instructions by an instrumentor that found none.
+                continue
             break
         message = Message(role=role or "", text=None if text == _REDACTED else text)
         message.tool_calls.extend(calls)

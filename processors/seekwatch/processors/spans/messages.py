@@ -10,6 +10,7 @@ from typing import Any, Final
 from seekwatch.processors.spans.values import as_list, as_mapping, as_text, first_text, opened
 
 _MAX_MESSAGES: Final = 1_000
+_ROLES: Final = ("system", "user", "human", "assistant", "ai")
 _TEXT_TYPES: Final = frozenset({"text", "output_text", "input_text"})
 _CALL_TYPES: Final = frozenset({"tool_call", "function_call", "tool_use"})
 _RESULT_TYPES: Final = frozenset({"tool_call_response", "tool_result", "function_call_output"})
@@ -47,10 +48,22 @@ def read_messages(value: Any) -> list[Message]:
     items = [as_mapping(value)] if isinstance(value, dict) else as_list(value)
     messages: list[Message] = []
     for item in items[:_MAX_MESSAGES]:
+        pair = _role_and_text(item)
+        if pair is not None:
+            messages.append(pair)
+            continue
         fields = as_mapping(opened(item))
         if "role" in fields or "parts" in fields or "content" in fields:
             messages.append(read_message(fields))
     return messages
+
+
+def _role_and_text(item: Any) -> Message | None:
+    """Read a message in LangChain's short form, a pair of role and text."""
+    pair = as_list(item)
+    if len(pair) != 2 or pair[0] not in _ROLES or not isinstance(pair[1], str):
+        return None
+    return Message(role=pair[0], text=pair[1] if pair[1].strip() else None)
 
 
 def read_message(fields: dict[str, Any], role: str = "") -> Message:
