@@ -159,3 +159,64 @@ def test_threads_that_import_and_ask_at_once_lose_no_callback(write: Write) -> N
     for thread in threads:
         thread.join()
     assert sorted(seen) == list(range(8))
+
+
+def test_the_module_can_be_reached_from_its_parents_in_the_callback(write: Write) -> None:
+    write("deep", "")
+    seen: list[bool] = []
+
+    def reach(module: ModuleType) -> None:
+        import someone  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+
+        seen.append(someone.deep is module)
+
+    when_imported("someone.deep", reach)
+    importlib.import_module("someone.deep")
+    assert seen == [True]
+
+
+ASKS_IN_THE_MIDDLE = """
+import sys
+
+sys.modules["seekwatch.sdk._imports"].when_imported(__name__, found)
+value = 1
+{late}
+"""
+
+
+def test_a_module_that_asks_while_it_is_imported_is_handed_over_complete(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr("builtins.found", lambda module: seen.append(module.value), raising=False)
+    write("middle", ASKS_IN_THE_MIDDLE.format(late=""))
+    module = importlib.import_module("someone.middle")
+    assert seen == [1]
+    assert type(module.__spec__).__name__ == "ModuleSpec"
+
+
+def test_an_import_that_fails_after_it_was_asked_for_calls_nobody_until_one_succeeds(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr("builtins.found", lambda module: seen.append(module.value), raising=False)
+    write("half", ASKS_IN_THE_MIDDLE.format(late="raise OSError('half')"))
+    with pytest.raises(OSError, match="half"):
+        importlib.import_module("someone.half")
+    assert seen == []
+    write("half", "value = 2")
+    importlib.import_module("someone.half")
+    assert seen == [2]
+
+
+def test_asking_again_in_a_callback_is_answered_at_once(write: Write) -> None:
+    write("again", "")
+    seen: list[str] = []
+
+    def ask_again(module: ModuleType) -> None:
+        when_imported("someone.again", lambda _: seen.append("inner"))
+        seen.append("outer")
+
+    when_imported("someone.again", ask_again)
+    importlib.import_module("someone.again")
+    assert seen == ["inner", "outer"]

@@ -22,6 +22,7 @@ from ._export.stage import ExportStage
 from ._finisher import Finisher
 from ._guard import failed, guard, logger
 from ._http import stock_httpx
+from ._instrumentors import install as install_instrumentors
 from ._privacy.withholding import Withholder
 from ._runs import entrypoints, executors, implicit
 from ._runs.open_runs import OpenRuns
@@ -225,7 +226,11 @@ def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -
         undo.append(_undo_without_deadline(_stacks(installation, traces, meters).undo))
     with guard("patching threads and executors"):
         undo.append(_undo_without_deadline(executors.install()))
-    entrypoint = installation.runtime.config.entrypoint
+    config = installation.runtime.config
+    with guard("switching on instrumentors"):
+        switched_on = install_instrumentors(traces.provider, meters, config)
+        undo.append(_undo_without_deadline(switched_on))
+    entrypoint = config.entrypoint
     if entrypoint is not None:
         with guard("wrapping the entrypoint"):
             undo.append(_undo_without_deadline(entrypoints.install(*entrypoint)))

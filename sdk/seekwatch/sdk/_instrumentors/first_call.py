@@ -1,0 +1,44 @@
+"""Does something once, just before a function of a library is called for the first time."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import wrapt
+
+from seekwatch.sdk._guard import guard
+
+
+def before_first_call(
+    module: ModuleType, attribute: str, action: Callable[[], None]
+) -> Callable[[], None]:
+    """Have something done before the first call, and get out of the way of the later ones.
+
+    Args:
+        module: where the function is.
+        attribute: its path in the module, such as `Class.method`.
+        action: what to do; what it raises is counted and logged, never raised.
+
+    Returns:
+        What takes it back.
+    """
+    *path, name = attribute.split(".")
+    owner: Any = module
+    for part in path:
+        owner = getattr(owner, part)
+    original = owner.__dict__[name]
+
+    def first(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        restore()
+        with guard(f"what comes before {attribute}"):
+            action()
+        return wrapped(*args, **kwargs)
+
+    replacement = wrapt.FunctionWrapper(original, first)
+    setattr(owner, name, replacement)
+
+    def restore() -> None:
+        if owner.__dict__.get(name) is replacement:
+            setattr(owner, name, original)
+
+    return restore
