@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool
 from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.otlp_sink import HttpSink
+from tests.services.waiting import eventually
 from tests.services.web import PAGE, LocalWeb
 
 POINTS = [
@@ -38,6 +40,20 @@ POINTS = [
     "_runs.decorators:_SpanScope.result",
     "_runs.decorators:_SpanScope.close",
     "_runs.recorded:to_json",
+    "_runs.run:implicit.joined",
+    "_runs.run:implicit.end_here",
+    "_runs.executors:_Carried",
+    "_runs.executors:get_current",
+    "_runs.executors:attach",
+    "_runs.executors:detach",
+    "_runs.open_runs:ImplicitRun",
+    "_runs.implicit:ImplicitRun.end",
+    "_runs.open_runs:OpenRuns.open",
+    "_runs.open_runs:OpenRuns._is_over",
+    "_runs.open_runs:ImplicitRun.began",
+    "_runs.open_runs:ImplicitRun.over",
+    "_runs.open_runs:read_turn",
+    "_runs.sampling:RunCount.add",
     "_runs.wrapping:attach",
     "_runs.wrapping:detach",
     "_export.batching:estimated_size",
@@ -53,6 +69,7 @@ class OurFaultError(RuntimeError):
 def fault(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, sink: HttpSink
 ) -> Iterator[str]:
+    monkeypatch.setenv("SEEKWATCH_RUN_QUIET_SECONDS", "0.1")
     instrument("faulty", endpoint=sink.url)
     point: str = request.param
     module, _, inside = point.partition(":")
@@ -104,13 +121,26 @@ async def work(url: str) -> list[object]:
             seen.append((await other.get("/page")).text)
             async with other.stream("GET", "/page") as answer:
                 seen.append((await answer.aread()).decode())
-        seen += [search("s"), use("u"), await think("t")]
+        seen += [search("s"), use("u"), await think("t"), await asyncio.to_thread(use, "v")]
         run.answer("a", ["https://a.example/"])
+    return seen
+
+
+async def work_unmarked() -> list[object]:
+    """Do what opens a run by itself, in a task, an executor and a thread."""
+    seen: list[object] = [await think("q"), search("s"), await asyncio.to_thread(use, "t")]
+    thread = threading.Thread(target=lambda: seen.append(use("u")))
+    thread.start()
+    thread.join()
+    with agent_run("explicit"):
+        seen.append(use("v"))
     return seen
 
 
 def test_the_agent_sees_the_same_whatever_fails_in_us(web: LocalWeb, fault: str) -> None:
     seen = asyncio.run(work(web.url))
-    assert seen == [PAGE, len(PAGE) * 100, 200, PAGE, PAGE, ["s"], "u", "t"]
+    assert seen == [PAGE, len(PAGE) * 100, 200, PAGE, PAGE, ["s"], "u", "t", "v"]
+    assert asyncio.run(work_unmarked()) == ["q", ["s"], "t", "u", "v"]
+    use("on a bare thread")
     flush(2)
-    assert failures(), f"{fault} was never reached"
+    eventually(failures, what=f"a failure of {fault}, which was never reached")

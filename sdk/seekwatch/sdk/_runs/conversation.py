@@ -183,8 +183,8 @@ class Conversation:
 def quotes(text: str, earlier: str) -> bool:
     """Tell whether a text asks about the same as an earlier one, in other words around it.
 
-    What both begin with and end with (a template) is left aside; of the rest, a few words in a row
-    that stand in both make one a quotation of the other.
+    Where both begin alike (a template), what they begin and end with is left aside; of the rest, a
+    few words in a row that stand in both make one a quotation of the other.
     """
     left, right = _tokens(text), _tokens(earlier)
     shortest = min(len(left), len(right))
@@ -192,7 +192,7 @@ def quotes(text: str, earlier: str) -> bool:
     while head < shortest and left[head] == right[head]:
         head += 1
     tail = 0
-    while tail < shortest - head and left[-1 - tail] == right[-1 - tail]:
+    while head and tail < shortest - head and left[-1 - tail] == right[-1 - tail]:
         tail += 1
     left, right = left[head : len(left) - tail], right[head : len(right) - tail]
     if not left or not right:

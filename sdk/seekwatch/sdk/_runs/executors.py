@@ -19,7 +19,7 @@ from seekwatch.sdk._context import attach, detach
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._runtime import current
 
-from .implicit import Link, held
+from .implicit import Link, current_run, held
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -51,9 +51,9 @@ class _Carried:
 
     def __init__(self) -> None:
         self._context: Context | None = get_current() or None
-        link = held.get()
+        run = current_run()
         # A link and not the handle: what is carried does not keep a run alive.
-        self._link = None if link is None else Link(link.run)
+        self._link = None if run is None else Link(run)
         self._attached: Any = None
         self._set: Token[Link | None] | None = None
 
@@ -92,7 +92,7 @@ class _Item:
         self._carried = carried
         self._function = function
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         self._carried.enter()
         try:
             return self._function(*args, **kwargs)

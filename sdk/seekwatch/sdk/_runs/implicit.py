@@ -109,16 +109,21 @@ class ImplicitRun:
 
     def admits(self, runtime: Runtime, remote: SpanContext | None) -> bool:
         """Tell whether a new span of the current context belongs to it."""
-        if runtime is not self.runtime or remote != self.remote:
+        if remote != self.remote or self.is_past(runtime):
             return False
         if self.ended:
             # What a task has started may go on for a while after it.
-            since = time.monotonic() - self.ended_at
-            return self.agentic and since < self.runs.quiet and not self.is_here
+            return self.agentic and not self.is_here
         if not self.span.is_recording():
             idle = self.runs.idle if self.in_task else self.runs.quiet
             return time.monotonic() - self.last < idle
         return self.agentic or self.is_here
+
+    def is_past(self, runtime: Runtime | None) -> bool:
+        """Tell whether nothing can join it any more."""
+        if runtime is not self.runtime:
+            return True
+        return self.ended and time.monotonic() - self.ended_at >= self.runs.quiet
 
     def touch(self) -> None:
         """Note that something goes on."""
@@ -240,6 +245,12 @@ def joined(context: Context, parent: SpanContext) -> Context:
         return context
     held.set(Handle(run) if run.span.is_recording() else Link(run))
     return set_span_in_context(run.span, context)
+
+
+def current_run() -> ImplicitRun | None:
+    """Return the implicit run of this context, where what it starts may still join it."""
+    link = held.get()
+    return None if link is None or link.run.is_past(current()) else link.run
 
 
 def end_here() -> None:
