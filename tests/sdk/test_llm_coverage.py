@@ -61,12 +61,33 @@ def test_an_instrumentor_covers_the_calls_of_its_library_while_it_is_on(installe
 @pytest.mark.parametrize(
     "installed", [("opentelemetry.instrumentation.openai_v2", "OpenAIInstrumentor")], indirect=True
 )
-def test_an_instrumentor_covers_only_what_it_wraps(installed: type) -> None:
+def test_an_instrumentor_covers_only_what_it_wraps_and_as_far_as_it_carries_content(
+    installed: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", raising=False)
     installed().instrument()
     responses = Call("https://api.openai.com/v1/responses", sent=OPENAI.sent)
+    assert coverage(INVALID_SPAN, OPENAI) is Coverage.COUNTED
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
     assert coverage(INVALID_SPAN, OPENAI) is Coverage.FULL
     assert coverage(INVALID_SPAN, responses) is Coverage.NONE
     installed().uninstrument()
+
+
+@pytest.mark.parametrize(
+    "installed",
+    [("openinference.instrumentation.anthropic", "AnthropicInstrumentor")],
+    indirect=True,
+)
+def test_an_instrumentor_with_content_makes_up_for_a_native_span_without(installed: type) -> None:
+    call = Call("https://api.anthropic.com/v1/messages", sent={"user-agent": "Anthropic/Python 2"})
+    tracer = TracerProvider().get_tracer("com.anthropic.sdk.python")
+    span = tracer.start_span("s", attributes={"gen_ai.operation.name": "chat"})
+    assert coverage(span, call) is Coverage.COUNTED
+    installed().instrument()
+    assert coverage(span, call) is Coverage.FULL
+    installed().uninstrument()
+    span.end()
 
 
 @pytest.mark.parametrize(

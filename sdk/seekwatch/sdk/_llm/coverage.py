@@ -45,6 +45,7 @@ _ANTHROPIC: Final[frozenset[Shape]] = frozenset({"anthropic"})
 _GEMINI: Final[frozenset[Shape]] = frozenset({"gemini"})
 _COHERE: Final[frozenset[Shape]] = frozenset({"cohere"})
 _OLLAMA: Final[frozenset[Shape]] = frozenset({"ollama"})
+_BEDROCK: Final[frozenset[Shape]] = frozenset({"bedrock"})
 
 CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
     "openai/": (
@@ -104,9 +105,16 @@ CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
         Instrumentor("opentelemetry.instrumentation.together", "TogetherAiInstrumentor", _CHAT),
         Instrumentor("openinference.instrumentation.together", "TogetherInstrumentor", _CHAT),
     ),
+    "botocore": (
+        Instrumentor("openinference.instrumentation.bedrock", "BedrockInstrumentor", _BEDROCK),
+        Instrumentor("opentelemetry.instrumentation.bedrock", "BedrockInstrumentor", _BEDROCK),
+        Instrumentor(
+            "opentelemetry.instrumentation.genai.bedrock", "BedrockInstrumentor", _BEDROCK
+        ),
+        Instrumentor("traceai_bedrock", "BedrockInstrumentor", _BEDROCK),
+    ),
 }
-"""By what a client library's `user-agent` holds. Botocore needs no entry: its instrumentors hold
-their span current while the request is sent."""
+"""By what a client library's `user-agent` holds, in lower case."""
 
 FRAMEWORKS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "langchain_core.language_models": (
@@ -142,7 +150,7 @@ _SPARING: Final = (
 )
 """Scopes of OpenTelemetry's own, which carry content only where this variable says so."""
 _SPARING_MODE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_CARRYING: Final = frozenset({"true", "span_only", "event_only", "span_and_event"})
+_CARRYING: Final = ("true", "span_only", "event_only", "span_and_event")
 _MAX_FRAMES: Final = 120
 
 
@@ -153,39 +161,51 @@ def coverage(span: Span, request: RequestView) -> Coverage:
         span: the current one.
         request: what is about to be sent.
     """
+    told = _by_span(span)
+    if told is not Coverage.FULL:
+        found = _by_client(request)
+        told = told if found is Coverage.NONE else found
+    if told is not Coverage.FULL and _framework_is_covered():
+        return Coverage.FULL
+    return told
+
+
+def _by_span(span: Span) -> Coverage:
     described = as_mapping(getattr(span, "attributes", None))
     if described.get(attributes.SPAN_KIND) == attributes.KIND_LLM:
         return Coverage.FULL
-    if described.get(attributes.OPERATION_NAME) in _LLM_OPERATIONS:
-        return Coverage.FULL if _carries_content(span) else Coverage.COUNTED
     if "llm.request.type" in described:
         return Coverage.FULL
-    if _client_is_covered(request) or _framework_is_covered():
-        return Coverage.FULL
-    return Coverage.NONE
+    if described.get(attributes.OPERATION_NAME) not in _LLM_OPERATIONS:
+        return Coverage.NONE
+    return _by_scope(str(getattr(getattr(span, "instrumentation_scope", None), "name", "")))
 
 
-def _carries_content(span: Span) -> bool:
-    scope = str(getattr(getattr(span, "instrumentation_scope", None), "name", ""))
+def _by_scope(scope: str) -> Coverage:
+    """Tell by its settings whether an instrumentation carries content."""
     if scope.startswith(_NATIVE):
-        return os.environ.get(_NATIVE_MODE, "").lower() == "content"
-    if scope.startswith(_SPARING):
-        return os.environ.get(_SPARING_MODE, "").lower() in _CARRYING
-    return True
+        carries = os.environ.get(_NATIVE_MODE, "").lower() == "content"
+    elif scope.startswith(_SPARING):
+        carries = os.environ.get(_SPARING_MODE, "").lower() in _CARRYING
+    else:
+        carries = True
+    return Coverage.FULL if carries else Coverage.COUNTED
 
 
-def _client_is_covered(request: RequestView) -> bool:
+def _by_client(request: RequestView) -> Coverage:
+    """Tell by the library that sends the request and its instrumentors; the fullest one counts."""
     agent = (request.header("user-agent") or "").lower()
-    if not agent:
-        return False
+    told = Coverage.NONE
     for mark, instrumentors in CLIENTS.items():
         if mark not in agent:
             continue
         found = find(request.path)
         for each in instrumentors:
             if found and found.api.shape in each.shapes and is_on(each.module, each.name):
-                return True
-    return False
+                told = _by_scope(each.module)
+                if told is Coverage.FULL:
+                    return told
+    return told
 
 
 def _framework_is_covered() -> bool:
