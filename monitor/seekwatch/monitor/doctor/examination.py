@@ -11,6 +11,7 @@ from .dead_letters import examine_dead_letters
 from .embedded_sight import EmbeddedSight
 from .findings import Finding, Sight, wrong
 from .process import examine_processes
+from .roots import examine_roots
 from .runs import examine_runs
 
 _CLOCK: Final = 2.0
@@ -57,6 +58,7 @@ def _examine_log(settings: Settings, sight: Sight) -> list[Finding]:
     return [
         *sight.checks(),
         *examine_arrivals(arrived, now=now, endpoint=endpoint),
+        *examine_roots(arrived),
         *examine_runs(scores, unscored=unscored, now=now, usual=usual),
         *examine_dead_letters(sight.dead_letters(_LETTERS), now=now),
     ]
