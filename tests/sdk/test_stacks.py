@@ -118,6 +118,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "gzip": {"url": "/gzip"},
     "deflate": {"url": "/deflate"},
     "brotli": {"url": "/brotli"},
+    "chunked": {"url": "/chunked"},
     "secret": {"url": "/page?api_key=sk-abcdefghijklmnop1234567890abcdef"},
 }
 
@@ -220,7 +221,7 @@ def test_a_model_call_gives_the_span_that_httpx_gives(
     assert got == same(sink, ours, None, **call)
 
 
-@pytest.mark.parametrize("path", ["/stream", "/page", "/gzip", "/empty"])
+@pytest.mark.parametrize("path", ["/stream", "/page", "/gzip", "/empty", "/chunked"])
 def test_a_stream_that_is_read_gives_the_span_that_httpx_gives(
     web: LocalWeb, sink: HttpSink, stack: Any, path: str
 ) -> None:
@@ -231,10 +232,11 @@ def test_a_stream_that_is_read_gives_the_span_that_httpx_gives(
     assert [plain(each, unknown) for each in ours] == [plain(each, unknown) for each in told(sink)]
 
 
+@pytest.mark.parametrize("path", ["/stream", "/chunked"])
 def test_a_stream_closed_early_keeps_what_was_read(
-    web: LocalWeb, sink: HttpSink, stack: Any
+    web: LocalWeb, sink: HttpSink, stack: Any, path: str
 ) -> None:
-    first = stack.peek(web.url + "/stream")
+    first = stack.peek(web.url + path)
     (span,) = told(sink)
     assert span.attributes["seekwatch.content.truncated"] is True
     assert body_of(span).startswith(first.decode())
@@ -289,11 +291,12 @@ def test_a_body_that_breaks_off_is_an_error_and_has_no_hash(
     assert "seekwatch.content.hash" not in span.attributes
 
 
+@pytest.mark.parametrize("path", ["/broken", "/chunked-broken"])
 def test_a_stream_that_breaks_off_is_an_error_and_keeps_what_came(
-    web: LocalWeb, sink: HttpSink, stack: Any
+    web: LocalWeb, sink: HttpSink, stack: Any, path: str
 ) -> None:
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the library raises of a stream
-        stack.stream(web.url + "/broken")
+        stack.stream(web.url + path)
     (span,) = told(sink)
     assert span.status == 2
     assert "error.type" in span.attributes

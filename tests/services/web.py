@@ -46,6 +46,8 @@ class Answer:
     chunks: int = 1
     pause: float = 0.0
     """Seconds between two chunks."""
+    chunked: bool = False
+    """Announce no length and send chunks of the protocol's own."""
 
 
 Page = Callable[[Received], Answer]
@@ -95,7 +97,7 @@ class LocalWeb(LoopbackServer):
                     self.send_header("Content-Type", answer.content_type)
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(answer.body)))
+                self.send_header(*_framing(answer))
                 self.end_headers()
                 if self.command == "HEAD" or answer.status == 304:
                     return
@@ -106,18 +108,29 @@ class LocalWeb(LoopbackServer):
 
             def _say_body(self, answer: Answer) -> None:
                 if answer.cut is not None:
-                    self.wfile.write(answer.body[: answer.cut])
+                    self.wfile.write(_framed(answer, answer.body[: answer.cut]))
                     self.close_connection = True
                     return
                 step = max(1, -(-len(answer.body) // answer.chunks))
                 for start in range(0, len(answer.body), step):
-                    self.wfile.write(answer.body[start : start + step])
+                    self.wfile.write(_framed(answer, answer.body[start : start + step]))
                     time.sleep(answer.pause)
+                self.wfile.write(_framed(answer, b""))
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
                 """Say nothing: what came is in the list."""
 
         return Handler
+
+
+def _framing(answer: Answer) -> tuple[str, str]:
+    if answer.chunked:
+        return "Transfer-Encoding", "chunked"
+    return "Content-Length", str(len(answer.body))
+
+
+def _framed(answer: Answer, part: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(part), part) if answer.chunked else part
 
 
 def _json_answer(value: object, status: int = 200) -> Answer:
@@ -177,6 +190,8 @@ def _pages() -> dict[str, Page]:
         "/slow": _constant(Answer(200, PAGE.encode(), delay=0.5)),
         "/stream": _constant(Answer(200, PAGE.encode() * 100, chunks=20, pause=0.005)),
         "/broken": _constant(Answer(200, PAGE.encode(), cut=10)),
+        "/chunked": _constant(Answer(200, PAGE.encode() * 100, chunks=20, chunked=True)),
+        "/chunked-broken": _constant(Answer(200, PAGE.encode() * 9, cut=100, chunked=True)),
         "/big": _constant(Answer(200, big)),
         "/empty": _constant(Answer(200, b"")),
         "/image": _constant(Answer(200, b"\x89PNG\r\n\x1a\n\0\0", "image/png")),

@@ -27,6 +27,10 @@ from .spans import Ended
 Kind = Literal["fetch", "search", "llm"]
 
 _READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_STOCK_SCOPES: Final = frozenset(
+    f"opentelemetry.instrumentation.{library}"
+    for library in ("httpx", "requests", "urllib3", "aiohttp_client")
+)
 _OTLP_PATHS: Final = ("/v1/traces", "/v1/metrics", "/v1/logs")
 
 
@@ -181,7 +185,7 @@ def begin(request: RequestView) -> HttpCall | None:
 
 @guarded("the start of a request")
 def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
-    if not is_http_instrumentation_enabled() or get_value("suppress_instrumentation"):
+    if _is_suppressed():
         return None
     host, port, path, method = request.host, request.port, request.path, request.method
     authority = f"{host}:{port or (443 if request.scheme == 'https' else 80)}"
@@ -203,6 +207,17 @@ def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
     call.counted_above = counted
     call.start()
     return call
+
+
+def _is_suppressed() -> bool:
+    if get_value("suppress_instrumentation"):
+        return True
+    if is_http_instrumentation_enabled():
+        return False
+    # A stock instrumentation that lies around ours keeps others from telling its request again;
+    # what it tells is not what we do.
+    scope: Any = getattr(get_current_span(), "instrumentation_scope", None)
+    return getattr(scope, "name", None) not in _STOCK_SCOPES
 
 
 def _form(request: RequestView) -> str:

@@ -126,9 +126,14 @@ def _waiting(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return await original(self, *args, **options)
         except BaseException as error:
-            buffer = self._buffer
-            if isinstance(buffer, TeeBuffer):
-                buffer.failed(error)
+            _failed(self, error)
             raise
 
     return wait
+
+
+@guarded("a chunk of a body")
+def _failed(stream: Any, error: BaseException) -> None:
+    buffer = stream._buffer
+    if isinstance(buffer, TeeBuffer):
+        buffer.failed(error)

@@ -19,6 +19,10 @@ class _Tee:
         self._capture = Capture()
         self._done: Done | None = done
 
+    @guarded("a chunk of a body")
+    def _add(self, chunk: bytes) -> None:
+        self._capture.add(chunk)
+
     @guarded("end of a streamed body")
     def _finish(self, error: BaseException | None = None) -> None:
         done, self._done = self._done, None
@@ -34,10 +38,9 @@ class _Tee:
 
 class _SyncTee(_Tee):
     def __iter__(self) -> Iterator[bytes]:
-        add = self._capture.add
         try:
             for chunk in self._inner:
-                add(chunk)
+                self._add(chunk)
                 yield chunk
         except GeneratorExit:
             # The caller has enough; `close` follows.
@@ -57,10 +60,9 @@ class _SyncTee(_Tee):
 
 class _AsyncTee(_Tee):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        add = self._capture.add
         try:
             async for chunk in self._inner:
-                add(chunk)
+                self._add(chunk)
                 yield chunk
         except GeneratorExit:
             # The caller has enough; `close` follows.

@@ -24,7 +24,7 @@ class _Tee:
         self._done: Done | None = done
         self._capture = Capture()
         self.is_reading = False
-        """urllib3 is at work: it may let go of the connection before it knows of an error."""
+        """urllib3 is at work: it closes and lets go of the connection before it raises an error."""
 
     @guarded("a chunk of a body")
     def add(self, chunk: bytes | None) -> None:
@@ -122,6 +122,7 @@ def _through(chunks: Generator[bytes, None, None], tee: _Tee) -> Generator[bytes
             yield chunk
     except GeneratorExit:
         # The caller has enough; urllib3 closes the connection then.
+        tee.is_reading = True
         chunks.close()
         tee.finish()
         raise
@@ -135,8 +136,8 @@ def _releasing(original: Callable[..., Any]) -> Callable[..., Any]:
     def release_conn(self: Any) -> Any:
         result = original(self)
         tee = _tee(self)
-        if tee is not None and not tee.is_reading:
-            _finish_at_end(self, tee)
+        if tee is not None and not tee.is_reading and self.isclosed():
+            tee.finish()
         return result
 
     return release_conn
@@ -148,7 +149,7 @@ def _closing(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self)
         finally:
             tee = _tee(self)
-            if tee is not None:
+            if tee is not None and not tee.is_reading:
                 tee.finish()
 
     return close
