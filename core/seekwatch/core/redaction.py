@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit, urlunsplit
 
 MASK: Final = "****"
 
@@ -68,6 +68,10 @@ _USERINFO_IN_TEXT: Final = re.compile(r"://[^\s/?#@\"'<>\\]{1,256}@")
 _PARAMETER_IN_TEXT: Final = re.compile(r"(?<=[?&;#])[A-Za-z0-9_.%-]{1,64}=[^&\s\"'<>#)\]}\\]+")
 """A query parameter outside of a whole URL, as in `GET /search?api_key=…`."""
 
+_NAME_OF_PARAMETER: Final = re.compile(r"[?&;#]([A-Za-z0-9_.%-]{1,64})=")
+_MOST_ENCODINGS: Final = 3
+"""A URL in a parameter of a URL that is a search query is encoded twice, as a form three times."""
+
 _NAMES_OF_SECRETS: Final = (
     r"(?:passw(?:or)?d|pwd|secret|api[_-]?key|private[_-]?key|access[_-]?key|"
     r"subscription[_-]?(?:key|token)|(?:access|refresh|id|auth|session|security)[_-]?token)"
@@ -98,9 +102,10 @@ _TOKEN_MEMBER: Final = re.compile(
 )
 _ASSIGNMENT: Final = re.compile(rf"(?ai)({_NAMES_OF_SECRETS} ?= ?[\"']?)[^\s\"',;&)\]}}]+")
 _HEADER_LINE: Final = re.compile(
-    # At the start of a line, real or inside a JSON string, or as one quoted argument.
-    rf"(?aim)(^[ \t<>*]*{_NAMES_OF_HEADERS}:[ \t]*)\S.*$"
-    rf"|((?:[\"']|\\[nr]){_NAMES_OF_HEADERS}:[ \t]*)[^\s\"'\\][^\"'\\\n]*"
+    # At the start of a line, real or inside a JSON string, or as one quoted argument; after the
+    # type of an exception; with the marks that command-line clients set before it.
+    rf"(?aim)(^(?:[\w.]{{1,128}}: )?[ \t<>*]*{_NAMES_OF_HEADERS}:[ \t]*)\S.*$"
+    rf"|((?:[\"']|\\[nr])[ \t<>*]{{0,8}}{_NAMES_OF_HEADERS}:[ \t]*)[^\s\"'\\][^\"'\\\n]*"
 )
 
 UserRedaction = Callable[[str], str]
@@ -139,6 +144,9 @@ class Redactor:
                 ) from error
         self._own = re.compile("|".join(f"(?:{pattern})" for pattern in own)) if own else None
         self._function = function
+        self._decoded: Redactor | None = None
+        if not isinstance(self, _Decoded):
+            self._decoded = _Decoded(own)
 
     def attribute(self, key: str, value: str) -> str:
         """Return `value` as it may be stored under `key`."""
@@ -153,7 +161,7 @@ class Redactor:
                 value = _USERINFO_IN_TEXT.sub("://", value)
             value = _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
         if "=" in value and any(mark in value for mark in "?&;#"):
-            value = _PARAMETER_IN_TEXT.sub(lambda match: _mask_parameter(match.group()), value)
+            value = _PARAMETER_IN_TEXT.sub(lambda match: self._parameter(match.group()), value)
         if ":" in value or "=" in value or "," in value:
             value = _mask_named(value)
         value = self._mask_tokens(value)
@@ -178,11 +186,11 @@ class Redactor:
     def query(self, value: str) -> str:
         """Return a URL's query, or path and query, without its secrets."""
         path, separator, query = value.rpartition("?")
-        return self.text(path + separator + _mask_query(query))
+        return self.text(path + separator + self._query(query))
 
     def _url(self, value: str, *, drop_fragment: bool = False) -> str:
-        if "@" not in value and "=" not in value and not (drop_fragment and "#" in value):
-            # No userinfo and no parameter: most URLs, and parsing is what costs.
+        if not any(mark in value for mark in "@=%") and not (drop_fragment and "#" in value):
+            # No userinfo, no parameter, nothing encoded: most URLs, and parsing is what costs.
             return value
         try:
             parts = urlsplit(value)
@@ -191,10 +199,49 @@ class Redactor:
             return value.split("://", 1)[0] + "://" + MASK
         rest = parts._replace(
             netloc=_without_userinfo(parts),
-            query=_mask_query(parts.query),
-            fragment="" if drop_fragment else _mask_query(parts.fragment),
+            path=self._path(parts.path),
+            query=self._query(parts.query),
+            fragment="" if drop_fragment else self._query(parts.fragment),
         )
         return value if rest == parts else urlunsplit(rest)
+
+    def _path(self, path: str) -> str:
+        if "%" not in path:
+            return path
+        return "/".join(MASK if self._hides_secret(part) else part for part in path.split("/"))
+
+    def _query(self, query: str) -> str:
+        """Mask values of secret parameters; order, encoding and the rest stay as they were."""
+        if "=" not in query:
+            return MASK if self._hides_secret(query) else query
+        if ";" in query:
+            return "".join(map(self._parameter, _SEPARATORS.split(query)))
+        return "&".join(map(self._parameter, query.split("&")))
+
+    def _parameter(self, parameter: str) -> str:
+        name, separator, value = parameter.partition("=")
+        if separator and (
+            _is_secret_parameter(name) or _has_secret_parameter(value) or self._hides_secret(value)
+        ):
+            return f"{name}={MASK}"
+        return parameter
+
+    def _hides_secret(self, encoded: str) -> bool:
+        """Tell whether what is percent-encoded once or twice would be masked if it were not."""
+        if self._decoded is None or ("%" not in encoded and "+" not in encoded):
+            return False
+        decoded = encoded
+        for _ in range(_MOST_ENCODINGS):
+            before, decoded = decoded, unquote_plus(decoded)
+            if decoded == before:
+                return False
+            if self._decoded.text(decoded) != decoded:
+                return True
+        return False
+
+
+class _Decoded(Redactor):
+    """Looks at what was percent-encoded, and not for anything encoded in it again."""
 
 
 def _without_userinfo(parts: SplitResult) -> str:
@@ -218,32 +265,12 @@ def _mask_named(text: str) -> str:
     return _HEADER_LINE.sub(lambda match: f"{match[1] or match[2]}{MASK}", text)
 
 
-def _mask_query(query: str) -> str:
-    """Mask values of secret parameters; order, encoding and the rest stay as they were."""
-    if "=" not in query:
-        return query
-    if ";" in query:
-        return "".join(map(_mask_parameter, _SEPARATORS.split(query)))
-    return "&".join(map(_mask_parameter, query.split("&")))
-
-
-def _mask_parameter(parameter: str) -> str:
-    name, separator, value = parameter.partition("=")
-    if separator and (_is_secret_parameter(name) or ("%" in value and _has_nested_secret(value))):
-        return f"{name}={MASK}"
-    return parameter
-
-
 @functools.lru_cache(maxsize=4096)
 def _is_secret_parameter(name: str) -> bool:
     name = unquote(name) if "%" in name else name
     return name.lower() in _SECRET_QUERY_NAMES or is_secret_key(name)
 
 
-def _has_nested_secret(value: str) -> bool:
-    """Tell whether a parameter is itself a URL with a secret in it, encoded once or twice."""
-    inner = unquote(unquote(value))
-    if _USERINFO_IN_TEXT.search(inner):
-        return True
-    parameters = _PARAMETER_IN_TEXT.findall(inner)
-    return any(_is_secret_parameter(each.partition("=")[0]) for each in parameters)
+def _has_secret_parameter(value: str) -> bool:
+    """Tell whether a parameter is itself a URL, not encoded, with a secret parameter."""
+    return "=" in value and any(map(_is_secret_parameter, _NAME_OF_PARAMETER.findall(value)))

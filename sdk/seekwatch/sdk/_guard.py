@@ -7,10 +7,13 @@ An agent must not notice its monitor. Every call from the agent's code into ours
 import functools
 import logging
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
+
+from seekwatch.core.redaction import Redactor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -34,7 +37,28 @@ def failed(kind: str, error: Exception) -> None:
             type(error).__name__,
         )
         # The message and the stack may quote the agent's content, so they are for debugging only.
-        logger.debug("%s failed", kind, exc_info=error)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s failed:\n%s", kind, _description(error))
+
+
+def describe_by(describe: Callable[[BaseException], str]) -> None:
+    """Have failures described for the log by what knows the user's redaction."""
+    global _describe
+    _describe = describe
+
+
+def _described_by_default(error: BaseException) -> str:
+    return Redactor().text("".join(traceback.format_exception(error)))
+
+
+_describe: Callable[[BaseException], str] = _described_by_default
+
+
+def _description(error: BaseException) -> str:
+    try:
+        return _describe(error)
+    except Exception as other:  # noqa: BLE001 - a redaction of the user's own, or a `__str__`
+        return f"{type(error).__name__}, which cannot be told ({type(other).__name__})"
 
 
 def failures() -> dict[str, int]:

@@ -23,6 +23,7 @@ from ._finisher import Finisher
 from ._guard import failed, guard, logger
 from ._http import stock_httpx
 from ._instrumentors import install as install_instrumentors
+from ._privacy.carriers import Carriers
 from ._privacy.withholding import Withholder
 from ._runs import entrypoints, executors, implicit
 from ._runs.open_runs import OpenRuns
@@ -118,6 +119,7 @@ def _instrument(
         failed("instrument", error)
         return
     _installed = installation
+    _guard.describe_by(installation.runtime.described_failure)
     set_current(installation.runtime)
 
 
@@ -150,6 +152,7 @@ def _install(
             else Withholder(salt(config.agent), index.query_parameters)
         ),
         excluded=_excluded_urls(),
+        shared=not traces.ours,
     )
     installation = _Installation(runtime)
     runs = runtime.runs = OpenRuns.from_environment()
@@ -157,7 +160,11 @@ def _install(
     installation.undo.append(lambda _: providers.remove_processor(traces.provider, runs))
     _add_processors(installation, traces)
     meters = providers.join_meter_provider(
-        config, meter_provider, exporters.metric_exporters(config.endpoint)
+        config,
+        meter_provider,
+        exporters.metric_exporters(
+            config.endpoint, Carriers(config.redactor, runtime.withholder).metrics
+        ),
     )
     if meters.ours:
         installation.meters = meters.provider

@@ -6,6 +6,7 @@ The state is one object, replaced as a whole, so that no call ever sees half of 
 import hashlib
 import os
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -87,6 +88,8 @@ class Runtime:
     """Set where content must not leave the process."""
     excluded: Callable[[str], bool] | None = None
     """Says whether a URL is on the user's exclude list."""
+    shared: bool = False
+    """Whether processors of others get our spans, so that those must be clean before they end."""
     processors: list[BatchingProcessor] = field(default_factory=list[BatchingProcessor])
     attempts: Attempts = field(default_factory=Attempts)
     run_count: RunCount = field(default_factory=RunCount)
@@ -124,6 +127,16 @@ class Runtime:
         ready = self.withholder.attributes(ready)
         ready[attributes.CONTENT_WITHHELD] = True
         return ready
+
+    def described_failure(self, error: BaseException) -> str:
+        """Return a failure's stack for our log, without secrets.
+
+        Nor with its message where content is withheld, which it may quote.
+        """
+        shown = traceback.format_exception(error)
+        if self.withholder is not None:
+            shown = [*traceback.format_tb(error.__traceback__), type(error).__qualname__]
+        return self.config.redactor.text("".join(shown))
 
     def principal(self, name: str) -> str:
         """Return the salted hash that stands for a user."""

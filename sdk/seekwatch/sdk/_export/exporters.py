@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
-from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult
+from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult, MetricsData
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from seekwatch.sdk._guard import failed, logger
@@ -32,33 +32,47 @@ def span_exporters(endpoint: str | None) -> list[SpanExporter]:
     return _build_named("OTEL_TRACES_EXPORTER", build)
 
 
-def metric_exporters(endpoint: str | None) -> list[MetricExporter]:
-    """Build the exporters that `OTEL_METRICS_EXPORTER` names (default `otlp`)."""
+def metric_exporters(
+    endpoint: str | None, clean: Callable[[MetricsData], MetricsData]
+) -> list[MetricExporter]:
+    """Build the exporters that `OTEL_METRICS_EXPORTER` names (default `otlp`).
+
+    Args:
+        endpoint: the argument of `instrument`, if any.
+        clean: makes metrics fit to leave the process; those of others pass through here, too.
+    """
     build: dict[str, Callable[[], MetricExporter]] = {
         "otlp": lambda: _otlp_metrics(endpoint),
         "console": _console_metrics,
     }
     exporters = _build_named("OTEL_METRICS_EXPORTER", build)
     for exporter in exporters:
-        _make_quiet(exporter)
+        _make_discreet(exporter, clean)
     return exporters
 
 
-def _make_quiet(exporter: MetricExporter) -> None:
-    """Let the periodic reader's thread say once that metrics do not arrive, not every minute."""
+def _make_discreet(exporter: MetricExporter, clean: Callable[[MetricsData], MetricsData]) -> None:
+    """Clean what leaves, and say once that metrics do not arrive, not every minute."""
     export = cast("Callable[..., MetricExportResult]", exporter.export)  # pyright: ignore[reportUnknownMemberType]
     said = False
 
-    def export_quietly(*args: Any, **options: Any) -> MetricExportResult:
+    def export_discreetly(
+        metrics_data: MetricsData, *args: Any, **options: Any
+    ) -> MetricExportResult:
         nonlocal said
+        try:
+            ready = clean(metrics_data)
+        except Exception as error:  # noqa: BLE001 - a redaction of the user's own may fail
+            failed("preparing metrics for export", error)
+            return MetricExportResult.FAILURE
         with quietly():
-            result = export(*args, **options)
+            result = export(ready, *args, **options)
         if result is not MetricExportResult.SUCCESS and not said:
             said = True
             logger.warning("the collector did not take the metrics; later failures are not told")
         return result
 
-    exporter.export = export_quietly  # type: ignore[method-assign]
+    exporter.export = export_discreetly  # type: ignore[method-assign]
 
 
 def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:

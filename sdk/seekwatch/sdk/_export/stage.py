@@ -8,13 +8,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 from seekwatch.sdk._guard import failed, guard, logger
+from seekwatch.sdk._privacy.carriers import Carriers
 from seekwatch.sdk._privacy.masking import Masking
 from seekwatch.sdk._privacy.withholding import Withholder
 from seekwatch.sdk._shapes import as_list, is_list, is_mapping
@@ -48,6 +51,7 @@ class ExportStage:
         self._exporter = exporter
         self._redactor = redactor
         self._withholder = withholder
+        self._carriers = Carriers(redactor, withholder)
         self._request_bytes = request_bytes
         self.exported = 0
         """Spans that the collector took."""
@@ -134,17 +138,20 @@ class ExportStage:
         events = tuple(masked.event(event) for event in span.events)
         links = tuple(masked.link(link) for link in span.links)
         status = masked.status(span.status)
+        resource = self._carriers.resource(span.resource)
+        scope = self._carriers.scope(span.instrumentation_scope)
+        carried = resource is span.resource and scope is span.instrumentation_scope
         withholder = self._withholder
         if withholder is not None:
             values = {**withholder.attributes(values), attributes.CONTENT_WITHHELD: True}
             events = tuple(map(withholder.event, events))
             links = tuple(map(withholder.link, links))
             status = withholder.status(status)
-        elif not masked.changed:
+        elif carried and not masked.changed:
             return span
         if masked.count:
             values[attributes.REDACTIONS] = masked.count + _already(span)
-        return PreparedSpan(span, name, values, events, links, status)
+        return PreparedSpan(span, name, values, events, links, status, resource, scope)
 
 
 def _already(span: ReadableSpan) -> int:
@@ -163,12 +170,14 @@ class PreparedSpan(ReadableSpan):
         events: Sequence[Event],
         links: Sequence[Link],
         status: Status,
+        resource: Resource | None = None,
+        scope: InstrumentationScope | None = None,
     ) -> None:
         super().__init__(
             name=name,
             context=original.context,
             parent=original.parent,
-            resource=original.resource,
+            resource=resource or original.resource,
             attributes=values,
             events=events,
             links=links,
@@ -176,7 +185,7 @@ class PreparedSpan(ReadableSpan):
             status=status,
             start_time=original.start_time,
             end_time=original.end_time,
-            instrumentation_scope=original.instrumentation_scope,
+            instrumentation_scope=scope or original.instrumentation_scope,
         )
         self._original = original
 

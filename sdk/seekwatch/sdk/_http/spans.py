@@ -128,14 +128,15 @@ def finish_call(ended: Ended) -> None:
     if call.outer is not None:
         if call.kind == "llm":
             read |= _exchange_attributes(ended)
-            _rename(call.outer, read)
+            _rename(call.runtime, call.outer, read)
         _end(call.runtime, call.outer, read, ended, documents)
 
 
-def _rename(span: Span, read: dict[str, Any]) -> None:
+def _rename(runtime: Runtime, span: Span, read: dict[str, Any]) -> None:
     model = read.get(attributes.REQUEST_MODEL)
     if model:
-        span.update_name(f"{read.get(attributes.OPERATION_NAME, 'chat')} {model}")
+        named = runtime.redactor.text(str(model))
+        span.update_name(f"{read.get(attributes.OPERATION_NAME, 'chat')} {named}")
 
 
 def _end(

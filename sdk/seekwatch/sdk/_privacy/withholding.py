@@ -26,6 +26,8 @@ _CONTENT_KEYS: Final = frozenset(
         attributes.OUTPUT_VALUE,
         attributes.SYSTEM_INSTRUCTIONS,
         "exception.stacktrace",
+        "process.command",
+        "process.command_line",
         "gen_ai.tool.definitions",
         "llm.invocation_parameters",
         "llm.prompt_template.template",

@@ -76,7 +76,7 @@ class _SpanScope:
         if not span.is_recording():
             return
         if error is not None and not isinstance(error, GeneratorExit):
-            mark_error(span, error, withheld=runtime.withholder is not None)
+            mark_error(span, error, runtime)
         self._end_ns = time.time_ns()
         runtime.finisher.submit(self)
 

@@ -112,9 +112,10 @@ class AgentRun:
             values[attributes.RUN_ROOT] = self._root
         if self._question is not None:
             asked = {attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question}
-            values |= self._as_sent(asked)
+            values |= asked
+        named = runtime.redactor.text(agent) if runtime.shared else agent
         self._span = runtime.tracer.start_span(
-            f"invoke_agent {agent}", context, SpanKind.INTERNAL, values
+            f"invoke_agent {named}", context, SpanKind.INTERNAL, self._as_sent(values)
         )
         runtime.count(self._span.get_span_context())
         self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
@@ -124,12 +125,12 @@ class AgentRun:
             self._span.set_attributes(self._as_sent(values))
 
     def _as_sent(self, values: dict[str, Any]) -> dict[str, Any]:
-        if self._runtime is None or self._runtime.withholder is None:
+        runtime = self._runtime
+        if runtime is None or not (runtime.shared or runtime.withholder is not None):
             return values
         # On the agent's thread, and only short texts: the span may go to other exporters too, and
-        # none of them may get what is withheld.
-        withheld = self._runtime.withholder.attributes(values)
-        return {**withheld, attributes.CONTENT_WITHHELD: True}
+        # none of them may get what is withheld, or a secret.
+        return runtime.prepared(values)
 
     @guarded("noting an answer")
     def answer(
@@ -264,12 +265,8 @@ class AgentRun:
         if reason is not None:
             span.set_attribute(attributes.STOP_REASON, reason)
         if error is not None and not isinstance(error, GeneratorExit):
-            mark_error(span, error, withheld=self._withheld)
+            mark_error(span, error, self._runtime)
         span.end()
-
-    @property
-    def _withheld(self) -> bool:
-        return self._runtime is not None and self._runtime.withholder is not None
 
     def _derived_reason(self, error: BaseException | None) -> StopReason | None:
         if isinstance(error, TimeoutError):
@@ -303,7 +300,7 @@ class AgentRun:
         self._exit(error)
 
 
-def mark_error(span: Span, error: BaseException, *, withheld: bool) -> None:
+def mark_error(span: Span, error: BaseException, runtime: Runtime | None) -> None:
     """Mark a span as failed: type, status, and the exception as an event.
 
     Where content is withheld the message stays in the process: it may quote a question or a page.
@@ -311,14 +308,20 @@ def mark_error(span: Span, error: BaseException, *, withheld: bool) -> None:
     with guard("marking an error"):
         name = type(error).__qualname__
         span.set_attribute(attributes.ERROR_TYPE, name)
-        if withheld:
+        if runtime is not None and runtime.withholder is not None:
             span.set_status(Status(StatusCode.ERROR, name))
             return
         # First without the message: an exception's own `__str__` may raise.
         span.set_status(Status(StatusCode.ERROR, name))
-        span.set_status(Status(StatusCode.ERROR, f"{name}: {error}"))
+        message = str(error)
+        told: dict[str, str] = {}
+        if runtime is not None and runtime.shared:
+            message = runtime.redactor.text(message)
+            told["exception.message"] = message
+            told["exception.stacktrace"] = runtime.described_failure(error)
+        span.set_status(Status(StatusCode.ERROR, f"{name}: {message}"))
         if isinstance(error, Exception):
-            span.record_exception(error)
+            span.record_exception(error, told)
 
 
 def _citation(citation: Citation | Mapping[str, Any] | str) -> dict[str, Any]:
