@@ -59,18 +59,17 @@ def test_an_instrumentor_covers_the_calls_of_its_library_while_it_is_on(installe
 
 
 @pytest.mark.parametrize(
-    "installed", [("opentelemetry.instrumentation.openai_v2", "OpenAIInstrumentor")], indirect=True
+    "installed",
+    [("openinference.instrumentation.mistralai", "MistralAIInstrumentor")],
+    indirect=True,
 )
-def test_an_instrumentor_covers_only_what_it_wraps_and_as_far_as_it_carries_content(
-    installed: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", raising=False)
+def test_an_instrumentor_covers_only_what_it_wraps(installed: type) -> None:
+    sent = {"user-agent": "speakeasy-sdk/python 3.7.0 2.935.1 1.0.0 mistralai"}
     installed().instrument()
-    responses = Call("https://api.openai.com/v1/responses", sent=OPENAI.sent)
-    assert coverage(INVALID_SPAN, OPENAI) is Coverage.COUNTED
-    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
-    assert coverage(INVALID_SPAN, OPENAI) is Coverage.FULL
-    assert coverage(INVALID_SPAN, responses) is Coverage.NONE
+    chat = Call("https://api.mistral.ai/v1/chat/completions", sent=sent)
+    conversation = Call("https://api.mistral.ai/v1/conversations", sent=sent)
+    assert coverage(INVALID_SPAN, chat) is Coverage.FULL
+    assert coverage(INVALID_SPAN, conversation) is Coverage.NONE
     installed().uninstrument()
 
 
@@ -132,10 +131,16 @@ def test_a_framework_that_tells_by_callbacks_covers_what_it_calls(installed: typ
             Coverage.COUNTED,
         ),
         (
-            "opentelemetry.instrumentation.openai_v2",
+            "opentelemetry.instrumentation.genai.openai",
             {"gen_ai.operation.name": "chat"},
             {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY"},
             Coverage.FULL,
+        ),
+        (
+            "opentelemetry.instrumentation.botocore.bedrock-runtime",
+            {"gen_ai.operation.name": "chat"},
+            {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"},
+            Coverage.COUNTED,
         ),
     ],
 )

@@ -50,9 +50,7 @@ _BEDROCK: Final[frozenset[Shape]] = frozenset({"bedrock"})
 CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
     "openai/": (
         Instrumentor("openinference.instrumentation.openai", "OpenAIInstrumentor", _OPENAI),
-        Instrumentor("opentelemetry.instrumentation.genai.openai", "OpenAIInstrumentor", _OPENAI),
         Instrumentor("opentelemetry.instrumentation.openai", "OpenAIInstrumentor", _OPENAI),
-        Instrumentor("opentelemetry.instrumentation.openai_v2", "OpenAIInstrumentor", _CHAT),
         Instrumentor("traceai_openai", "OpenAIInstrumentor", _OPENAI),
     ),
     "anthropic/": (
@@ -60,19 +58,17 @@ CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
             "openinference.instrumentation.anthropic", "AnthropicInstrumentor", _ANTHROPIC
         ),
         Instrumentor(
-            "opentelemetry.instrumentation.genai.anthropic", "AnthropicInstrumentor", _ANTHROPIC
-        ),
-        Instrumentor(
             "opentelemetry.instrumentation.anthropic", "AnthropicInstrumentor", _ANTHROPIC
+        ),
+        # The library's own span stands inside this one's and is the current one.
+        Instrumentor(
+            "opentelemetry.instrumentation.genai.anthropic", "AnthropicInstrumentor", _ANTHROPIC
         ),
         Instrumentor("traceai_anthropic", "AnthropicInstrumentor", _ANTHROPIC),
     ),
     "google-genai-sdk/": (
         Instrumentor(
             "openinference.instrumentation.google_genai", "GoogleGenAIInstrumentor", _GEMINI
-        ),
-        Instrumentor(
-            "opentelemetry.instrumentation.google_genai", "GoogleGenAiSdkInstrumentor", _GEMINI
         ),
         Instrumentor(
             "opentelemetry.instrumentation.google_generativeai",
@@ -108,13 +104,11 @@ CLIENTS: Final[dict[str, tuple[Instrumentor, ...]]] = {
     "botocore": (
         Instrumentor("openinference.instrumentation.bedrock", "BedrockInstrumentor", _BEDROCK),
         Instrumentor("opentelemetry.instrumentation.bedrock", "BedrockInstrumentor", _BEDROCK),
-        Instrumentor(
-            "opentelemetry.instrumentation.genai.bedrock", "BedrockInstrumentor", _BEDROCK
-        ),
         Instrumentor("traceai_bedrock", "BedrockInstrumentor", _BEDROCK),
     ),
 }
-"""By what a client library's `user-agent` holds, in lower case."""
+"""By what a client library's `user-agent` holds, in lower case. Others of OpenTelemetry's
+own need no entry: they hold their span current while the request is sent."""
 
 FRAMEWORKS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "langchain_core.language_models": (
@@ -141,16 +135,19 @@ _LLM_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content
 _NATIVE: Final = "com.anthropic.sdk.python"
 """Scope of the spans that Anthropic's own library makes, without content unless told to."""
 _NATIVE_MODE: Final = "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE"
-_SPARING: Final = (
+_BY_MODE: Final = (
     "opentelemetry.instrumentation.genai.",
-    "opentelemetry.instrumentation.openai_v2",
     "opentelemetry.instrumentation.google_genai",
+)
+"""Scopes of OpenTelemetry's own, which carry content where this variable says so."""
+_MODE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_ON_SPANS: Final = ("span_only", "span_and_event")
+_NEVER: Final = (
+    "opentelemetry.instrumentation.openai_v2",
     "opentelemetry.instrumentation.vertexai",
     "opentelemetry.instrumentation.botocore",
 )
-"""Scopes of OpenTelemetry's own, which carry content only where this variable says so."""
-_SPARING_MODE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_CARRYING: Final = ("true", "span_only", "event_only", "span_and_event")
+"""Older ones of OpenTelemetry's own, whose content is in log records, if anywhere."""
 _MAX_FRAMES: Final = 120
 
 
@@ -162,10 +159,7 @@ def coverage(span: Span, request: RequestView) -> Coverage:
         request: what is about to be sent.
     """
     told = _by_span(span)
-    if told is not Coverage.FULL:
-        found = _by_client(request)
-        told = told if found is Coverage.NONE else found
-    if told is not Coverage.FULL and _framework_is_covered():
+    if told is Coverage.FULL or _client_is_covered(request) or _framework_is_covered():
         return Coverage.FULL
     return told
 
@@ -185,27 +179,25 @@ def _by_scope(scope: str) -> Coverage:
     """Tell by its settings whether an instrumentation carries content."""
     if scope.startswith(_NATIVE):
         carries = os.environ.get(_NATIVE_MODE, "").lower() == "content"
-    elif scope.startswith(_SPARING):
-        carries = os.environ.get(_SPARING_MODE, "").lower() in _CARRYING
+    elif scope.startswith(_BY_MODE):
+        carries = os.environ.get(_MODE, "").strip().lower() in _ON_SPANS
     else:
-        carries = True
+        carries = not scope.startswith(_NEVER)
     return Coverage.FULL if carries else Coverage.COUNTED
 
 
-def _by_client(request: RequestView) -> Coverage:
-    """Tell by the library that sends the request and its instrumentors; the fullest one counts."""
+def _client_is_covered(request: RequestView) -> bool:
+    """Tell by the library that sends the request whether an instrumentor of it is on."""
     agent = (request.header("user-agent") or "").lower()
-    told = Coverage.NONE
     for mark, instrumentors in CLIENTS.items():
         if mark not in agent:
             continue
         found = find(request.path)
         for each in instrumentors:
-            if found and found.api.shape in each.shapes and is_on(each.module, each.name):
-                told = _by_scope(each.module)
-                if told is Coverage.FULL:
-                    return told
-    return told
+            wraps = found is not None and found.api.shape in each.shapes
+            if wraps and is_on(each.module, each.name):
+                return _by_scope(each.module) is Coverage.FULL
+    return False
 
 
 def _framework_is_covered() -> bool:
