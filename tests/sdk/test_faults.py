@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from opentelemetry import trace
 
 from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool
 from seekwatch.sdk._guard import failures, reset_failures
@@ -54,11 +55,15 @@ POINTS = [
     "_runs.open_runs:ImplicitRun.over",
     "_runs.open_runs:read_turn",
     "_runs.sampling:RunCount.add",
+    "_runs.foreign_calls:_is_step",
     "_runs.wrapping:attach",
     "_runs.wrapping:detach",
     "_export.batching:estimated_size",
     "_export.stage:encoded_size",
 ]
+
+
+MODEL_CALL = {"openinference.span.kind": "LLM"}
 
 
 class OurFaultError(RuntimeError):
@@ -128,6 +133,8 @@ async def work(url: str) -> list[object]:
 
 async def work_unmarked() -> list[object]:
     """Do what opens a run by itself, in a task, an executor and a thread."""
+    with trace.get_tracer("theirs").start_as_current_span("chat", attributes=MODEL_CALL):
+        pass
     seen: list[object] = [await think("q"), search("s"), await asyncio.to_thread(use, "t")]
     thread = threading.Thread(target=lambda: seen.append(use("u")))
     thread.start()

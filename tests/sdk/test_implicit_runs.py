@@ -399,6 +399,43 @@ def test_a_span_above_is_the_parent_and_no_run_opens(sink: HttpSink) -> None:
     assert len({span.trace_id for span in sink.spans}) == 1
 
 
+@pytest.mark.parametrize(
+    "described",
+    [
+        {"openinference.span.kind": "LLM"},
+        {"gen_ai.operation.name": "chat"},
+        {"llm.request.type": "chat"},
+    ],
+)
+def test_calls_that_others_see_open_and_join_runs_too(
+    sink: HttpSink, described: dict[str, str]
+) -> None:
+    provider, elsewhere = TracerProvider(), TracerProvider()
+    instrument("agent", endpoint=sink.url, tracer_provider=provider)
+    theirs: Any = provider.get_tracer("theirs")
+    unknown: Any = elsewhere.get_tracer("unknown")
+
+    def call() -> None:
+        with theirs.start_as_current_span("call", attributes=described) as span:
+            span.set_attribute("llm.input_messages.0.message.role", "user")
+            span.set_attribute("llm.input_messages.0.message.content", "question 1")
+            span.set_attribute("llm.output_messages.0.message.role", "assistant")
+            span.set_attribute("llm.output_messages.0.message.content", "It did.")
+        search("1")
+        with theirs.start_as_current_span("a root of theirs", attributes={"x": 1}) as span:
+            assert span.parent is None
+        with unknown.start_as_current_span("call", attributes=described) as span:
+            assert span.parent is None
+
+    contextvars.copy_context().run(call)
+    spans = [span for span in sent(sink) if span.name != "a root of theirs"]
+    assert len({span.trace_id for span in spans}) == 1
+    root = sink.one("AGENT")
+    assert {span.parent_id for span in spans if span is not root} == {root.span_id}
+    assert root.attributes["seekwatch.run.question"] == "question 1"
+    assert root.attributes["seekwatch.run.answer"] == "It did."
+
+
 def remote(trace_id: int, *, sampled: bool = True) -> trace.SpanContext:
     flags = trace.TraceFlags(trace.TraceFlags.SAMPLED if sampled else 0)
     return trace.SpanContext(trace_id, 7, is_remote=True, trace_flags=flags)

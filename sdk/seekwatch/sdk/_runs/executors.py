@@ -140,8 +140,8 @@ def _carry_into(thread: threading.Thread, carried: _Carried) -> None:
 def install() -> Callable[[], None]:
     """Wrap executors and threads; returns what puts the originals back."""
     undo = [
-        _wrap(concurrent.futures.ThreadPoolExecutor, "submit", _submit),
-        _wrap(threading.Thread, "start", _start),
+        wrap_method(concurrent.futures.ThreadPoolExecutor, "submit", _submit),
+        wrap_method(threading.Thread, "start", _start),
     ]
 
     def restore() -> None:
@@ -151,9 +151,10 @@ def install() -> Callable[[], None]:
     return restore
 
 
-def _wrap(
+def wrap_method(
     owner: type[Any], name: str, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Callable[[], None]:
+    """Replace a method by what `wrap` makes of it; returns what puts the original back."""
     original = owner.__dict__[name]
     replacement: Any = wrap(original)
     replacement.__name__ = name

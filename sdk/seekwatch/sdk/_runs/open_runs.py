@@ -117,14 +117,18 @@ class OpenRuns(SpanProcessor):
             if self._open.get(run.trace_id) is run:
                 del self._open[run.trace_id]
 
-    def end_all(self) -> None:
-        """End every open run; no further one opens."""
-        self._closed = True
+    def end_open(self) -> None:
+        """End every run that is open now; for the end of a process."""
         with self._lock:
             runs = list(self._open.values())
         for run in runs:
             with guard("ending a run"):
                 run.end()
+
+    def end_all(self) -> None:
+        """End every open run; no further one opens."""
+        self._closed = True
+        self.end_open()
         self._released.put(None)
 
     def _start(self) -> None:
