@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 from tests.services.cache import cache_directory
+from tests.services.chromium import chromium
 from tests.services.kafka_distribution import prepare_kafka
 from tests.services.otelcol import otelcol_binary
 from tests.services.prometheus_tools import prometheus_binaries
@@ -33,9 +34,11 @@ PARTS = (
     Part("OpenTelemetry Collector", otelcol_binary),
     Part("Kafka", prepare_kafka),
     Part("Prometheus and Alertmanager", prometheus_binaries),
+    Part("Chromium", chromium),
 )
 
 DEBIAN_PACKAGES: Mapping[str, str] = {
+    "chromium": "chromium",
     "java": "openjdk-17-jre-headless",
     "mvn": "maven",
     "prometheus": "prometheus",

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from ._guard import failed, guard
@@ -45,6 +46,8 @@ class Finisher:
     def __init__(self, *, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES) -> None:
         self._max_jobs = max_jobs
         self._max_bytes = max_bytes
+        self.before_drain: list[Callable[[], None]] = []
+        """What submits jobs that wait for something, before all jobs are waited for."""
         self._closed = False
         self._reset()
 
@@ -144,6 +147,9 @@ class Finisher:
             Whether they were, in time.
         """
         deadline = time.monotonic() + timeout
+        for submit in self.before_drain:
+            with guard("submitting what waits"):
+                submit()
         with self._changed:
             target = self._flush_to = self._taken
             while self._finished < target:

@@ -251,7 +251,7 @@ def _wire_attributes(ended: Ended, body: Body, *, carry_body: bool) -> dict[str,
 def _hops(ended: Ended) -> dict[str, Any]:
     exchanges = ended.call.exchanges
     hops = [Hop(each.url, each.status, each.location) for each in exchanges[:-1]]
-    if not exchanges and ended.response is not None:
+    if not hops and ended.response is not None:
         hops = list(ended.response.hops())
     if not hops:
         return {}

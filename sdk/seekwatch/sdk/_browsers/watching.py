@@ -1,0 +1,100 @@
+"""Wraps methods of other people's classes, async and plain, so that we hear of their calls."""
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from seekwatch.sdk._guard import guard, guarded
+
+
+class Outcome(Protocol):
+    """Hears how a call ended; raises nothing."""
+
+    def returned(self, result: Any, /) -> None:
+        """Take what the call returned."""
+        ...
+
+    def raised(self, error: BaseException, /) -> None:
+        """Take what the call raised."""
+        ...
+
+
+Begin = Callable[[Any, tuple[Any, ...], dict[str, Any]], Outcome | None]
+"""Hears that a call begins: its object, and what it was given."""
+
+
+Settle = Callable[[Any], Awaitable[None] | None]
+"""Says what the call has to wait for, within bounds; what it returns raises nothing."""
+
+
+def watch_method(
+    owner: type, name: str, begin: Begin, settle: Settle | None = None
+) -> Callable[[], None]:
+    """Let `begin` hear of each call of a method; returns what undoes it.
+
+    A method that this release does not have is left out.
+
+    Args:
+        owner: the class.
+        name: the method's.
+        begin: hears of the call.
+        settle: is asked before `begin`; in a plain method Playwright's loop turns meanwhile.
+    """
+    original = owner.__dict__.get(name)
+    if not inspect.isfunction(original):
+        return lambda: None
+    kind = f"hearing of {owner.__name__}.{name}"
+    wrap = _async if inspect.iscoroutinefunction(original) else _plain
+    settled = guarded(kind)(settle or _nothing)
+    replacement = functools.wraps(original)(wrap(original, guarded(kind)(begin), settled))
+    setattr(owner, name, replacement)
+
+    def restore() -> None:
+        if owner.__dict__.get(name) is replacement:
+            setattr(owner, name, original)
+
+    return restore
+
+
+def _nothing(_: Any) -> None:
+    return None
+
+
+def _plain(original: Callable[..., Any], begin: Begin, settle: Settle) -> Callable[..., Any]:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        waited = settle(self)
+        if waited is not None:
+            with guard("waiting for a last look at a page"):
+                self._sync(waited)
+        outcome = begin(self, args, kwargs)
+        if outcome is None:
+            return original(self, *args, **kwargs)
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            outcome.raised(error)
+            raise
+        outcome.returned(result)
+        return result
+
+    return call
+
+
+def _async(original: Callable[..., Any], begin: Begin, settle: Settle) -> Callable[..., Any]:
+    async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        waited = settle(self)
+        if waited is not None:
+            await waited
+        outcome = begin(self, args, kwargs)
+        if outcome is None:
+            return await original(self, *args, **kwargs)
+        try:
+            result = await original(self, *args, **kwargs)
+        except BaseException as error:
+            outcome.raised(error)
+            raise
+        outcome.returned(result)
+        return result
+
+    return call
