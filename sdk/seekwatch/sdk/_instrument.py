@@ -26,7 +26,7 @@ from ._http import stock_httpx
 from ._instrumentors import install as install_instrumentors
 from ._privacy.carriers import Carriers
 from ._privacy.withholding import Withholder
-from ._runs import entrypoints, executors, implicit
+from ._runs import entrypoints, executors, foreign_calls, implicit
 from ._runs.open_runs import OpenRuns
 from ._runtime import Runtime, current, salt, set_current
 from ._search.apis import SearchApi, SearchApiIndex
@@ -236,6 +236,8 @@ def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -
         undo.append(_undo_without_deadline(playwright.install(installation.runtime.finisher)))
     with guard("patching threads and executors"):
         undo.append(_undo_without_deadline(executors.install()))
+    with guard("watching the calls of other instrumentations"):
+        undo.append(_undo_without_deadline(foreign_calls.install(traces.provider)))
     config = installation.runtime.config
     with guard("switching on instrumentors"):
         switched_on = install_instrumentors(traces.provider, meters, config)
@@ -269,6 +271,8 @@ def _register_exit(installation: _Installation) -> None:
 def _send(installation: _Installation, seconds: float) -> None:
     """Export spans, then metrics where the provider is ours, within so many seconds."""
     deadline = time.monotonic() + seconds
+    if installation.runtime.runs is not None:
+        installation.runtime.runs.end_open()
     flush(seconds)
     if installation.meters is not None:
         left = max(0.0, deadline - time.monotonic())
