@@ -6,8 +6,9 @@ from opentelemetry import trace
 
 from seekwatch.sdk import agent_run, flush, instrument
 from seekwatch.sdk._llm.calls import provider_name
+from tests.services import model_wires
 from tests.services.otlp_sink import HttpSink
-from tests.services.web import LocalWeb
+from tests.services.web import Answer, LocalWeb, Received
 
 MESSAGES = [
     {"role": "system", "content": "Be brief."},
@@ -140,3 +141,74 @@ def test_a_post_to_such_a_path_without_a_model_is_no_generation(
 )
 def test_the_provider_follows_from_the_host(host: str, provider: str) -> None:
     assert provider_name(host) == provider
+
+
+def _stream(body: bytes, **fields: object) -> Answer:
+    return Answer(200, body, "text/event-stream", chunks=8, **fields)  # type: ignore[arg-type]
+
+
+def test_a_streamed_answer_is_read_as_it_passes(web: LocalWeb, sink: HttpSink) -> None:
+    web.pages["/v1/chat/completions"] = lambda _: _stream(model_wires.CHAT_STREAM, delay=0.05)
+    asked: dict[str, object] = {"model": "small", "messages": MESSAGES, "stream": True}
+    with (
+        httpx.Client() as client,
+        client.stream("POST", f"{web.url}/v1/chat/completions", json=asked) as response,
+    ):
+        passed = b"".join(response.iter_bytes())
+    assert flush()
+    assert passed == model_wires.CHAT_STREAM
+    assert json.loads(web.requests[-1].body) == asked, "nothing is added to what the agent asks"
+    found = sink.one("LLM").attributes
+    assert found["gen_ai.request.stream"] is True
+    assert found["gen_ai.usage.input_tokens"] == 100
+    assert found["gen_ai.response.finish_reasons"] == ["tool_calls"]
+    assert found["gen_ai.response.time_to_first_chunk"] >= 0.05
+    assert json.loads(found["gen_ai.output.messages"])[0]["finish_reason"] == "tool_calls"
+
+
+def test_a_stream_of_many_megabytes_still_tells_what_it_used(web: LocalWeb, sink: HttpSink) -> None:
+    pieces = [model_wires.chat_chunk({"content": "x" * 1000}) for _ in range(3000)]
+    body = model_wires.sse([*pieces, *model_wires.CHAT_CHUNKS, model_wires.CHAT_LAST], done=True)
+    web.pages["/v1/chat/completions"] = lambda _: _stream(body)
+    asked: dict[str, object] = {"model": "small", "messages": [], "stream": True}
+    with (
+        httpx.Client() as client,
+        client.stream("POST", f"{web.url}/v1/chat/completions", json=asked) as response,
+    ):
+        for _ in response.iter_raw(4096):
+            pass
+    assert flush()
+    found = sink.one("LLM").attributes
+    assert found["gen_ai.usage.output_tokens"] == 40
+    assert found["seekwatch.llm.unread_reason"] == "cut"
+
+
+def test_a_stream_that_the_agent_leaves_early_tells_what_had_come(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    web.pages["/v1/messages"] = lambda _: _stream(model_wires.ANTHROPIC_STREAM, pause=0.02)
+    asked: dict[str, object] = {"model": "small", "messages": [], "stream": True}
+    with (
+        httpx.Client() as client,
+        client.stream("POST", f"{web.url}/v1/messages", json=asked) as response,
+    ):
+        next(response.iter_raw())
+    assert flush()
+    found = sink.one("LLM").attributes
+    assert found["gen_ai.provider.name"] == "anthropic"
+    assert found["gen_ai.response.model"] == model_wires.MODEL
+    assert found["seekwatch.llm.unread_reason"] == "cut"
+
+
+def test_a_gateways_headers_stand_on_the_span(web: LocalWeb, sink: HttpSink) -> None:
+    def answer(_: Received) -> Answer:
+        headers = {"X-Prism-Cost": "0.002", "X-Prism-Fallback-Used": "false", "X-Other": "1"}
+        return Answer(200, json.dumps(model_wires.CHAT).encode(), "application/json", headers)
+
+    web.pages["/v1/chat/completions"] = answer
+    httpx.post(f"{web.url}/v1/chat/completions", json={"model": "small", "messages": []})
+    assert flush()
+    found = sink.one("LLM").attributes
+    assert found["seekwatch.gateway.cost"] == 0.002
+    assert found["seekwatch.gateway.fallback_used"] is False
+    assert not [key for key in found if "other" in key]

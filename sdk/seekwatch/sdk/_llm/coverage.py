@@ -172,18 +172,17 @@ def _by_span(span: Span) -> Coverage:
         return Coverage.FULL
     if described.get(attributes.OPERATION_NAME) not in _LLM_OPERATIONS:
         return Coverage.NONE
-    return _by_scope(str(getattr(getattr(span, "instrumentation_scope", None), "name", "")))
+    scope = str(getattr(getattr(span, "instrumentation_scope", None), "name", ""))
+    return Coverage.FULL if _carries_content(scope) else Coverage.COUNTED
 
 
-def _by_scope(scope: str) -> Coverage:
+def _carries_content(scope: str) -> bool:
     """Tell by its settings whether an instrumentation carries content."""
     if scope.startswith(_NATIVE):
-        carries = os.environ.get(_NATIVE_MODE, "").lower() == "content"
-    elif scope.startswith(_BY_MODE):
-        carries = os.environ.get(_MODE, "").strip().lower() in _ON_SPANS
-    else:
-        carries = not scope.startswith(_NEVER)
-    return Coverage.FULL if carries else Coverage.COUNTED
+        return os.environ.get(_NATIVE_MODE, "").lower() == "content"
+    if scope.startswith(_BY_MODE):
+        return os.environ.get(_MODE, "").strip().lower() in _ON_SPANS
+    return not scope.startswith(_NEVER)
 
 
 def _client_is_covered(request: RequestView) -> bool:
@@ -195,8 +194,8 @@ def _client_is_covered(request: RequestView) -> bool:
         found = find(request.path)
         for each in instrumentors:
             wraps = found is not None and found.api.shape in each.shapes
-            if wraps and is_on(each.module, each.name):
-                return _by_scope(each.module) is Coverage.FULL
+            if wraps and is_on(each.module, each.name) and _carries_content(each.module):
+                return True
     return False
 
 

@@ -143,7 +143,8 @@ def _searched(body: Mapping[str, Any], parts: list[Part]) -> list[Part]:
     show that there was a search, and nothing of what else it found.
     """
     results = as_list(body.get("search_results"))
-    if not results and not any(part.get("annotations") for part in parts):
+    cited = (item for part in parts for item in part.get("annotations", ()))
+    if not results and not any(item.get("url") for item in cited):
         return []
     found = [telling.server_call(None, "web_search", {"type": "web_search"})]
     if results:
