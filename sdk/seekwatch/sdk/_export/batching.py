@@ -87,6 +87,7 @@ class Stage(Protocol):
 
 
 _finishing = threading.local()
+_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 def end_with_clean_keys(span: OpenSpan, end_time: int, clean: frozenset[str]) -> None:
@@ -100,7 +101,7 @@ def end_with_clean_keys(span: OpenSpan, end_time: int, clean: frozenset[str]) ->
 
 def is_finishing() -> bool:
     """Tell whether a span is being ended by `end_with_clean_keys`, so on the finisher's thread."""
-    return bool(getattr(_finishing, "clean", frozenset()))
+    return bool(getattr(_finishing, "clean", _NOTHING))
 
 
 class BatchingProcessor(SpanProcessor):
@@ -130,7 +131,10 @@ class BatchingProcessor(SpanProcessor):
         self._taken = 0
         self._exported = 0
         self._flush_to = 0
-        self._changed = threading.Condition()
+        # Reentrant: the collector of garbage may end a span of somebody at any point. Where nobody
+        # waits or is woken it is taken without the condition around it, which costs ten times more.
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
         self._closing = False
 
@@ -172,17 +176,17 @@ class BatchingProcessor(SpanProcessor):
         context = span.context
         if context is None or not context.trace_flags.sampled:
             return
-        clean: frozenset[str] = getattr(_finishing, "clean", frozenset())
-        ended = EndedSpan(span, clean, estimated_size(span))
-        with self._changed:
+        size = estimated_size(span)
+        ended = EndedSpan(span, getattr(_finishing, "clean", _NOTHING), size)
+        with self._lock:
             full = len(self._queue) >= self._limits.queue_size
-            if full or self._closed or self._bytes + ended.size > self._max_bytes:
+            if full or self._closed or self._bytes + size > self._max_bytes:
                 first = self.dropped == 0
                 self.dropped_by["closed" if self._closed else "queue_full"] += 1
             else:
                 first = False
                 self._queue.append(ended)
-                self._bytes += ended.size
+                self._bytes += size
                 self._taken += 1
                 if self._thread is None:
                     self._start()

@@ -20,6 +20,7 @@ from seekwatch.sdk._runtime import Runtime, current
 from seekwatch.sdk._search.apis import SearchApi
 
 from .bodies import Capture
+from .deferred import start_span
 from .exchanges import Exchange
 from .messages import RequestView, ResponseView
 from .spans import Ended
@@ -89,10 +90,9 @@ class HttpCall:
         Args:
             context: what they belong to.
         """
-        tracer = self.runtime.tracer
         if self.kind != "fetch":
             name, kind, operation = _OUTER[self.kind]
-            self.outer = tracer.start_span(
+            self.outer = self._start(
                 name if self.api is None else f"{name} {self.api.name}",
                 context,
                 SpanKind.CLIENT,
@@ -101,13 +101,12 @@ class HttpCall:
                     attributes.SPAN_KIND: kind,
                     attributes.OPERATION_NAME: operation,
                 },
-                start_time=self.started_ns,
             )
             context = set_span_in_context(self.outer, context)
         self.parent = context
         if self.kind != "llm":
             tool = self.adapter
-            self.wire = tracer.start_span(
+            self.wire = self._start(
                 f"execute_tool {tool}",
                 context,
                 SpanKind.INTERNAL,
@@ -117,10 +116,19 @@ class HttpCall:
                     attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
                     attributes.GENAI_TOOL_NAME: tool,
                 },
-                start_time=self.started_ns,
             )
             context = set_span_in_context(self.wire, context)
         return context
+
+    def _start(
+        self, name: str, context: Context, kind: SpanKind, described: dict[str, Any]
+    ) -> Span:
+        runtime = self.runtime
+        span = start_span(runtime.tracer, name, context, kind, described, self.started_ns)
+        if runtime.runs is not None:
+            # A run that nobody marked must not end while it waits for an answer.
+            runtime.runs.announce(span.get_span_context(), described)
+        return span
 
     @property
     def action(self) -> str:

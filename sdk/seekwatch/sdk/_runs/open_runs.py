@@ -10,6 +10,7 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from opentelemetry.context import Context
@@ -185,9 +186,14 @@ class OpenRuns(SpanProcessor):
     def on_start(self, span: SdkSpan, parent_context: Context | None = None) -> None:
         """Note a span of an open run."""
         context = span.get_span_context()
+        if context.trace_id in self._open:
+            self.announce(context, held_attributes(span))
+
+    def announce(self, context: SpanContext, described: Mapping[str, Any]) -> None:
+        """Note a span that begins, whether it is made already or not."""
         run = self._open.get(context.trace_id)
         if run is not None:
-            run.began(context.span_id, agentic=not run.agentic and _is_agentic(span))
+            run.began(context.span_id, agentic=not run.agentic and _is_agentic(described))
 
     @guarded("seeing a span end")
     def on_end(self, span: ReadableSpan) -> None:
@@ -220,9 +226,8 @@ def _seconds(name: str, default: float) -> float:
     return default
 
 
-def _is_agentic(span: ReadableSpan) -> bool:
+def _is_agentic(described: Mapping[str, Any]) -> bool:
     """Tell whether a span is more than a plain fetch and what others make of it."""
-    described = held_attributes(span)
     kind = described.get(attributes.SPAN_KIND)
     if kind in {attributes.KIND_LLM, attributes.KIND_RETRIEVER, attributes.KIND_AGENT}:
         return True
