@@ -61,10 +61,14 @@ def _check_sources(world: World, run: Run, topic: Topic) -> None:
     assert len(sent) == 1, "the agent itself searched once"
     assert [search.query for search in searches] == sent, "each search once"
     [search] = searches
+    if hosted and search.results is None:
+        # A provider that searches itself may tell the query and the citations alone.
+        assert search.unread_reason == "not-told"
+        return
     assert search.results is not None, search.unread_reason
-    wanted = [(each.url, each.title) for each in topic.documents]
-    assert [(each.url, each.title) for each in search.results] == wanted
+    assert [each.url for each in search.results] == [each.url for each in topic.documents]
     if not hosted:
+        assert [each.title for each in search.results] == [each.title for each in topic.documents]
         assert all(each.published for each in search.results), "each source has its date"
 
 
