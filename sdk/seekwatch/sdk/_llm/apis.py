@@ -149,6 +149,7 @@ _OTHER: Final = re.compile(
 """Other calls by paths that nobody else has; `/v1/models` of an unknown host may list cars."""
 _MODEL: Final = b'"model"'
 _AGENT: Final = b'"agent_id"'
+_EDGE: Final = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +179,11 @@ def recognise(request: RequestView) -> Literal["generation", "other"] | None:
     """
     path = request.path
     known = is_provider(request.host, path)
-    if request.method == "POST":
-        found = find(path)
-        if found is not None and (known or found.api.named or _names_model(request, found.api)):
-            return "generation"
+    if request.method != "POST":
+        return "other" if known else None
+    found = find(path)
+    if found is not None and (known or found.api.named or _names_model(request, found.api)):
+        return "generation"
     return "other" if known or _OTHER.search(path) is not None else None
 
 
@@ -189,5 +191,8 @@ def _names_model(request: RequestView, api: ModelApi) -> bool:
     body = request.body()
     if body is None:
         # Streamed, and not waited for; a form or a page is not sent that way.
+        return True
+    # It stands before the messages or behind them; in between only by chance.
+    if _MODEL in body[:_EDGE] or _MODEL in body[-_EDGE:]:
         return True
     return _MODEL in body or (api.shape == "mistral" and _AGENT in body)

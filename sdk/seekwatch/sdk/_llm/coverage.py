@@ -226,6 +226,9 @@ def is_on(module: str, name: str) -> bool:
     OpenTelemetry's base class keeps one instance and notes on that, not on the class, that it
     instruments.
     """
-    instrumentor = getattr(sys.modules.get(module), name, None)
+    loaded = sys.modules.get(module)
+    if loaded is None:
+        return False
+    instrumentor = getattr(loaded, name, None)
     instance = getattr(instrumentor, "__dict__", {}).get("_instance")
     return bool(getattr(instance, "_is_instrumented_by_opentelemetry", False))

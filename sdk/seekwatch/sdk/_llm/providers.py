@@ -3,6 +3,7 @@
 An unknown host stays unknown: its answers speak a shape, and `server.address` says who answered.
 """
 
+from functools import lru_cache
 from typing import Final
 
 PROVIDERS: Final = {
@@ -63,6 +64,7 @@ _MIXED: Final = (".cognitiveservices.azure.com", "aiplatform.googleapis.com")
 """Hosts that serve more than models: search, speech, pipelines; only known paths are a model's."""
 
 
+@lru_cache(maxsize=256)
 def provider_of(host: str) -> str | None:
     """Return `gen_ai.provider.name` for a host; None where it is nobody's known."""
     found = PROVIDERS.get(host)
