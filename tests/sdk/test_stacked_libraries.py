@@ -14,6 +14,7 @@ import httpx
 import pytest
 import requests
 import urllib3
+import wrapt
 from opentelemetry.instrumentation.utils import suppress_http_instrumentation
 from opentelemetry.sdk.trace import TracerProvider
 from requests.adapters import HTTPAdapter
@@ -251,6 +252,27 @@ def test_a_stock_instrumentation_around_ours_hides_nothing(
     with suppress_http_instrumentation():
         requests.get(web.url + "/page", timeout=5)
     assert len(fetches(sink)) == 1
+
+
+def test_a_wrapper_that_was_there_first_still_knows_its_instance(
+    web: LocalWeb, sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uninstrument()
+    instances: list[object] = []
+
+    def theirs(wrapped: Any, instance: object, args: Any, options: Any) -> Any:
+        instances.append(instance)
+        return wrapped(*args, **options)
+
+    original = vars(urllib3.HTTPConnectionPool)["urlopen"]
+    monkeypatch.setattr(
+        urllib3.HTTPConnectionPool, "urlopen", wrapt.FunctionWrapper(original, theirs)
+    )
+    instrument("second", endpoint=sink.url)
+    assert urllib3.PoolManager().request("GET", web.url + "/page").status == 200
+    assert [type(each) for each in instances] == [urllib3.HTTPConnectionPool]
+    assert len(fetches(sink)) == 1
+    uninstrument()
 
 
 def test_exports_of_others_are_not_seen(web: LocalWeb, sink: HttpSink) -> None:

@@ -5,6 +5,7 @@ known of its calls then.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import Any, cast
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -30,7 +31,7 @@ def _wrap(owner: Any, name: str, wrap: Wrap) -> Callable[[], None]:
     original = _own(owner).get(name)
     if original is None:
         return lambda: None
-    replacement = wrap(original)
+    replacement = wrap(_callable(owner, original))
     for mark in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(original, mark):
             setattr(replacement, mark, getattr(original, mark))
@@ -43,6 +44,21 @@ def _wrap(owner: Any, name: str, wrap: Wrap) -> Callable[[], None]:
             setattr(owner, name, original)
 
     return restore
+
+
+def _callable(owner: Any, original: Any) -> Callable[..., Any]:
+    """Return what calls an original as a method of its first argument.
+
+    wrapt, by which others wrap, tells its hooks of the instance only where it is bound to one.
+    """
+    # Their wrappers say that they are functions; only the type itself does not lie.
+    if type(original) is FunctionType or not isinstance(owner, type):
+        return cast("Callable[..., Any]", original)
+
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        return original.__get__(self, type(self))(*args, **options)
+
+    return call
 
 
 def _own(owner: Any) -> Mapping[str, Any]:

@@ -5,7 +5,8 @@ response run inside it, once an answer is there: what they send goes by the rule
 """
 
 from collections.abc import Callable
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Final
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
@@ -16,6 +17,9 @@ from . import urllib3_bodies
 from .patching import wrap_all
 from .sending import Sending, begin, covering, leave, outermost
 from .texts import TextAnswer, TextRequest
+
+_sent: Final[ContextVar[list[int] | None]] = ContextVar("seekwatch_requests_sent", default=None)
+"""Answers (by identity) that `Session.send` of requests gave to the `Session.request` of now."""
 
 
 def install(library: Any) -> Callable[[], None]:
@@ -123,6 +127,9 @@ def _is_session(client: object) -> bool:
 
 @guarded("an answered request")
 def _answered(sending: Sending, response: Any) -> None:
+    sent = _sent.get()
+    if sent is not None:
+        sent.append(id(response))
     call = sending.call
     if not call.recording:
         return
@@ -163,8 +170,13 @@ def _told_hop(response: Any) -> Hop:
 
 def _request(original: Callable[..., Any]) -> Callable[..., Any]:
     def request(self: Any, *args: Any, **options: Any) -> Any:
-        response = original(self, *args, **options)
-        if getattr(response, "from_cache", False):
+        sent: list[int] = []
+        token = _sent.set(sent)
+        try:
+            response = original(self, *args, **options)
+        finally:
+            _sent.reset(token)
+        if getattr(response, "from_cache", False) and id(response) not in sent:
             _answered_unsent(self, response)
         return response
 
