@@ -12,7 +12,7 @@ from rich.text import Text
 
 from seekwatch.core.errors import ConfigurationError, SeekwatchError
 
-from .commands import doctor, export, receive, score, tail, up, worker
+from .commands import doctor, export, receive, run, score, tail, up, worker
 
 app = typer.Typer(
     name="seekwatch",
@@ -55,6 +55,7 @@ def _root(
 for _verb in (up, receive, worker, export, score, tail, doctor):
     _name = _verb.__name__.rsplit(".", 1)[-1]
     app.command(_name, help=_help(_verb.command), epilog=_examples(_verb.EXAMPLES))(_verb.command)
+app.command("run", help=_help(run.command), context_settings=run.CONTEXT_SETTINGS)(run.command)
 
 
 def main() -> None:

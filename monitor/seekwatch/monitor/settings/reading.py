@@ -25,6 +25,15 @@ from .shown_values import shown
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"
 _TEST_PREFIX: Final = f"{ENVIRONMENT_PREFIX}TEST_"
 
+_OF_AGENTS: Final = frozenset(
+    ENVIRONMENT_PREFIX + name
+    for name in (
+        *("AGENT", "CAPTURE_CONTENT", "CAPTURE_PAGES", "ENDPOINT", "ENTRYPOINT"),
+        *("ENVIRONMENT", "RELEASE", "RUN_PID", "SALT"),
+    )
+)
+"""Variables of the SDK: one machine, or one shell, may have an agent and its monitor."""
+
 _OPEN_ENDED: Final = ("kafka.options", "evaluation.headers")
 """Settings whose value is a mapping that the user fills."""
 _DAY: Final = 86_400.0
@@ -151,7 +160,7 @@ def _check_environment(environment: Mapping[str, str]) -> None:
         upper = name.upper()
         if not upper.startswith(ENVIRONMENT_PREFIX) or upper.startswith(_TEST_PREFIX):
             continue
-        if upper == CONFIG_VARIABLE or upper in known or upper in sections:
+        if upper in known | sections | _OF_AGENTS or upper == CONFIG_VARIABLE:
             continue
         if upper.startswith(open_ended) or _SERVICE_LINK.fullmatch(upper):
             continue
