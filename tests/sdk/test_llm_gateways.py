@@ -1,5 +1,6 @@
 """What the headers of gateways become on the span; every name in the map is documented."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,6 +149,12 @@ def test_of_two_gateways_each_fact_comes_from_the_first_that_tells_it() -> None:
         G + "request_id": "outer",
         G + "model": "gpt-4",
     }
+
+
+def test_every_header_in_the_map_is_on_the_page_about_model_calls() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "model-calls.md").read_text()
+    missing = [n for gateway in GATEWAYS for n, _, _ in gateway.headers if f"`{n}`" not in page]
+    assert missing == []
 
 
 def test_every_header_in_the_map_is_lower_case_and_named_once() -> None:
