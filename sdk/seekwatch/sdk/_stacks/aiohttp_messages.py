@@ -5,7 +5,8 @@ worked out from what the session was given, where somebody asks.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlencode
 
@@ -23,13 +24,15 @@ class AiohttpRequest:
     Args:
         method: in any case.
         url: yarl's, with every parameter.
-        fields: its headers, as far as they are known.
+        fields: returns its headers, as far as they are known.
         options: what the session was given beside these.
     """
 
     __slots__ = ("_fields", "_method", "_options", "_sent", "_url")
 
-    def __init__(self, method: str, url: Any, fields: Any, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, method: str, url: Any, fields: Callable[[], Any], options: Mapping[str, Any]
+    ) -> None:
         self._method = method
         self._url = url
         self._fields = fields
@@ -89,7 +92,7 @@ class AiohttpRequest:
 
     def headers(self) -> Iterable[tuple[str, str]]:
         """Return every header."""
-        return pairs(self._fields if self._sent is None else self._sent.headers)
+        return pairs(self._fields() if self._sent is None else self._sent.headers)
 
     def body(self) -> bytes | None:
         """Return the body where it is held in memory."""
@@ -133,7 +136,7 @@ def asked_for(
         # What is in the URL already stays, as aiohttp has it.
         extended = getattr(whole, "extend_query", None)
         whole = whole.update_query(params) if extended is None else extended(params)
-    return AiohttpRequest(method, whole, session._prepare_headers(headers), options)
+    return AiohttpRequest(method, whole, partial(session._prepare_headers, headers), options)
 
 
 def _is_upgrade(headers: Any) -> bool:

@@ -95,7 +95,7 @@ def _begin_trip(sent: Any) -> Trip | None:
     sending = outermost.get()
     if sending is None:
         return None
-    request = AiohttpRequest(sent.method, sent.original_url, sent.headers, {})
+    request = AiohttpRequest(sent.method, sent.original_url, dict, {})
     request.sent_as(sent)
     first = sending.call.request
     if isinstance(first, AiohttpRequest) and not sending.call.exchanges:
