@@ -11,14 +11,16 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from tests.bare_install import build_wheel
 from tests.services.cache import cached
+from tests.services.unavailable import UnavailableError, unavailable
 
 REQUIREMENTS: Final = Path(__file__).parent / "requirements"
+IN_CI: Final = ("openai", "langchain")
+"""The two most used; the others are for the night."""
 _FOREIGN: Final = ("OTEL_", "SEEKWATCH_", "OPENAI_", "ANTHROPIC_", "TAVILY_", "PYTHON")
 
 
@@ -36,7 +38,25 @@ class Environment:
 
 
 def environment(name: str, sdk: Path) -> Environment:
-    """Return the environment of `requirements/NAME.txt`, made when it is not in the cache."""
+    """Return the environment of `requirements/NAME.txt`; where it cannot be had, skip the test."""
+    try:
+        return Environment(python_of(name), sdk)
+    except UnavailableError as error:
+        unavailable(error)
+
+
+def prepare_environments() -> None:
+    """Make the environments that are tested in CI."""
+    for name in IN_CI:
+        python_of(name)
+
+
+def python_of(name: str) -> Path:
+    """Return the Python of `requirements/NAME.txt`, made when it is not in the cache.
+
+    Raises:
+        UnavailableError: its packages cannot be installed here.
+    """
     pins = REQUIREMENTS / f"{name}.txt"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     content = hashlib.sha256(pins.read_bytes() + version.encode()).hexdigest()[:12]
@@ -44,9 +64,12 @@ def environment(name: str, sdk: Path) -> Environment:
     def make(path: Path) -> None:
         # Relocatable, because it is made beside its place and then moved there.
         _uv("venv", "--python", sys.executable, "--relocatable", path)
-        _uv("pip", "install", "--python", path / "bin" / "python", "--requirements", pins)
+        try:
+            _uv("pip", "install", "--python", path / "bin" / "python", "--requirements", pins)
+        except RuntimeError as error:
+            raise UnavailableError(error) from error
 
-    return Environment(cached(f"packages-{name}-{content}", make) / "bin" / "python", sdk)
+    return cached(f"packages-{name}-{content}", make) / "bin" / "python"
 
 
 def install_sdk(folder: Path) -> Path:
@@ -56,13 +79,8 @@ def install_sdk(folder: Path) -> Path:
     return target
 
 
-@cache
-def _uv_program() -> tuple[str, ...]:
-    return (sys.executable, "-m", "uv")
-
-
 def _uv(verb: str, *words: str | Path) -> None:
-    command = [*_uv_program(), verb, *map(str, words), "--quiet"]
+    command = [sys.executable, "-m", "uv", verb, *map(str, words), "--quiet"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")

@@ -29,9 +29,14 @@ class Framework:
     @property
     def source(self) -> str:
         """Return the agent's code."""
-        if self.agent.endswith(".py"):
-            return (HERE / "agents" / self.agent).read_text("utf-8")
-        return block_under(self.agent)
+        if self.on_page:
+            return block_under(self.agent)
+        return (HERE / "agents" / self.agent).read_text("utf-8")
+
+    @property
+    def on_page(self) -> bool:
+        """Whether the agent is one of the page's."""
+        return not self.agent.endswith(".py")
 
     def __str__(self) -> str:
         return self.agent.removesuffix(".py").replace(" ", "-").lower()

@@ -9,12 +9,19 @@ from tests.packages.observed import check_runs
 from tests.packages.world import World
 from tests.services.library import QUESTIONS
 
-pytestmark = pytest.mark.nightly
-each_framework = pytest.mark.parametrize("framework", FRAMEWORKS, ids=str)
 WITH_INSTRUMENTOR = [framework for framework in FRAMEWORKS if framework.instrumentor]
 
 
-@each_framework
+def frameworks(*in_ci: str) -> pytest.MarkDecorator:
+    """Run a test for each framework: in CI those named, at night all."""
+    cases = [
+        pytest.param(framework, marks=() if framework.agent in in_ci else pytest.mark.nightly)
+        for framework in FRAMEWORKS
+    ]
+    return pytest.mark.parametrize("framework", cases, ids=str)
+
+
+@frameworks("OpenAI SDK")
 def test_the_one_call_alone_sees_each_run_whole(
     world: World, sdk: Path, framework: Framework
 ) -> None:
@@ -23,7 +30,7 @@ def test_the_one_call_alone_sees_each_run_whole(
     check_runs(world)
 
 
-@each_framework
+@frameworks("LangChain")
 def test_runs_that_the_agent_marks_are_seen_whole(
     world: World, sdk: Path, framework: Framework
 ) -> None:
@@ -31,6 +38,7 @@ def test_runs_that_the_agent_marks_are_seen_whole(
     check_runs(world)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("framework", WITH_INSTRUMENTOR, ids=str)
 def test_nothing_counts_twice_beside_an_openinference_instrumentor(
     world: World, sdk: Path, framework: Framework

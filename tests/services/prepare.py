@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
+from tests.packages.environments import prepare_environments
 from tests.services.cache import cache_directory
 from tests.services.chromium import chromium
 from tests.services.kafka_distribution import prepare_kafka
@@ -34,6 +35,7 @@ PARTS = (
     Part("OpenTelemetry Collector", otelcol_binary),
     Part("Kafka", prepare_kafka),
     Part("Prometheus and Alertmanager", prometheus_binaries),
+    Part("Environments of agent frameworks", prepare_environments),
     Part("Chromium", chromium),
 )
 
