@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -441,6 +441,13 @@ def remote(trace_id: int, *, sampled: bool = True) -> trace.SpanContext:
     return trace.SpanContext(trace_id, 7, is_remote=True, trace_flags=flags)
 
 
+class Unreadable:
+    """Raises where its fields are read."""
+
+    def model_dump(self) -> dict[str, Any]:
+        raise AssertionError
+
+
 def under(parent: trace.SpanContext, function: Callable[[], object]) -> None:
     token = attach(trace.set_span_in_context(trace.NonRecordingSpan(parent)))
     try:
@@ -530,6 +537,8 @@ def test_an_unsampled_parent_is_respected_and_counted(
     instrument("agent", endpoint=sink.url)
     for number in range(1, 4):
         under(remote(number, sampled=False), lambda: run_once(1))
+    # Nor is it looked at: this argument would not survive it.
+    under(remote(1, sampled=False), lambda: use(cast("str", Unreadable())))
     with agent_run("seen"):
         pass
     assert flush()

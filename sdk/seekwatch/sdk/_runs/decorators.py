@@ -45,7 +45,7 @@ class _SpanScope:
         runtime: Runtime,
         name: str,
         kind: tuple[str, str],
-        values: dict[str, Any],
+        describe: Callable[[], dict[str, Any]],
         read: Read,
         tell: Tell | None = None,
     ) -> None:
@@ -60,7 +60,12 @@ class _SpanScope:
         self._span: Span = runtime.tracer.start_span(
             name, context, SpanKind.INTERNAL, {**runtime.common, **fixed}
         )
-        self._values = values
+        try:
+            # What is not sampled is not looked at.
+            self._values = describe() if self._span.is_recording() else {}
+        except Exception:
+            self._span.end()
+            raise
         self._context = set_span_in_context(self._span, context)
 
     @property
@@ -128,20 +133,11 @@ def retriever(function: _F | None = None, /, *, name: str | None = None) -> _F |
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {attributes.DATA_SOURCE_ID: label}
-            query = recorded.first_string(args, kwargs)
-            if query is not None:
-                for key in (
-                    attributes.SEARCH_QUERY,
-                    attributes.RETRIEVAL_QUERY_TEXT,
-                    attributes.INPUT_VALUE,
-                ):
-                    values[key] = query
             return _SpanScope(
                 runtime,
                 f"retrieval {label}",
                 _RETRIEVER,
-                values,
+                lambda: _asked(label, recorded.first_string(args, kwargs)),
                 recorded.documents_of,
                 lambda documents: document_attributes(runtime, documents, label),
             )
@@ -171,14 +167,18 @@ def tool(function: _F | None = None, /, *, name: str | None = None) -> _F | Call
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {
-                attributes.GENAI_TOOL_NAME: label,
-                attributes.TOOL_NAME: label,
-                attributes.TOOL_CALL_ARGUMENTS: recorded.to_json(
-                    _arguments(signature, args, kwargs)
-                ),
-            }
-            return _SpanScope(runtime, f"execute_tool {label}", _TOOL, values, recorded.tool_result)
+
+            def describe() -> dict[str, Any]:
+                given = recorded.to_json(_arguments(signature, args, kwargs))
+                return {
+                    attributes.GENAI_TOOL_NAME: label,
+                    attributes.TOOL_NAME: label,
+                    attributes.TOOL_CALL_ARGUMENTS: given,
+                }
+
+            return _SpanScope(
+                runtime, f"execute_tool {label}", _TOOL, describe, recorded.tool_result
+            )
 
         return _decorate(target, begin)
 
@@ -212,14 +212,25 @@ def llm(
             runtime = current()
             if runtime is None:
                 return None
-            values: dict[str, Any] = {**recorded.model_input(_arguments(signature, args, kwargs))}
-            if provider is not None:
-                values[attributes.PROVIDER_NAME] = provider
-            return _SpanScope(runtime, f"chat {label}", _LLM, values, recorded.model_output)
+
+            def describe() -> dict[str, Any]:
+                said = recorded.model_input(_arguments(signature, args, kwargs))
+                return said if provider is None else {**said, attributes.PROVIDER_NAME: provider}
+
+            return _SpanScope(runtime, f"chat {label}", _LLM, describe, recorded.model_output)
 
         return _decorate(target, begin)
 
     return decorate if function is None else decorate(function)
+
+
+def _asked(label: str, query: str | None) -> dict[str, Any]:
+    values = {attributes.DATA_SOURCE_ID: label}
+    if query is not None:
+        values[attributes.SEARCH_QUERY] = query
+        values[attributes.RETRIEVAL_QUERY_TEXT] = query
+        values[attributes.INPUT_VALUE] = query
+    return values
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -15,6 +15,7 @@ from opentelemetry.trace import (
     SpanKind,
     Status,
     StatusCode,
+    TraceFlags,
     get_current_span,
     set_span_in_context,
 )
@@ -357,13 +358,13 @@ def parent_context(opening: bool = True) -> Context:
         run = cast("AgentRun | None", context.get(_RUN_KEY))
         if run is not None and run.is_stale_in(context):
             context, parent = Context(), INVALID_SPAN_CONTEXT
-        elif not parent.is_remote or not parent.trace_flags.sampled:
+        else:
+            sampled = parent.trace_flags & TraceFlags.SAMPLED
             runtime = current()
-            if runtime is not None and (
-                not parent.trace_flags.sampled or runtime.run_count.partial
-            ):
+            if runtime is not None and (not sampled or runtime.run_count.unsampled):
                 runtime.count(parent)
-            return context
+            if not sampled or not parent.is_remote:
+                return context
     return implicit.joined(context, parent) if opening else context
 
 
