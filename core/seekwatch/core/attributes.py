@@ -145,8 +145,8 @@ SEARCH_MISSING: Final = "seekwatch.search.missing"
 `dates`. On a model call, of the searches that its provider ran."""
 
 LLM_UNREAD: Final = "seekwatch.llm.unread_reason"
-"""Why an answer of a model could not be read: `empty`, `not-json`, `unknown-shape`, `too-deep`; or
-`cut`: a part of it was not seen, and what was is read."""
+"""Why an answer of a model could not be read: `empty`, `not-json`, `unknown-shape`, `too-deep`,
+`failed` (in the SDK itself); or `cut`: a part of it was not seen, and what was is read."""
 
 GATEWAY_NAME: Final = "seekwatch.gateway.name"
 """The gateway before the model, as its answer names itself: `litellm`, `kong`, `openrouter`."""
@@ -167,6 +167,9 @@ GATEWAY_REQUEST_ID: Final = "seekwatch.gateway.request_id"
 
 FETCH_ADAPTER: Final = "seekwatch.fetch.adapter"
 """One of cache, fetch, search, crawl, browser, stealth."""
+FETCH_API: Final = "seekwatch.fetch.api"
+"""The API that fetched the page for the agent (`firecrawl`, `jina-reader`, …); `url.full` is the
+page's and `server.address` the API's."""
 FETCH_FINAL_URL: Final = "seekwatch.fetch.final_url"
 FETCH_HOPS: Final = "seekwatch.fetch.hops"
 """JSON array of `{"url", "status", "location"}`, first request first, the last answer left out."""

@@ -19,6 +19,7 @@ from seekwatch.core.redaction import Redactor
 
 from ._config import Config
 from ._export.batching import BatchingProcessor
+from ._fetch.apis import FetchApiIndex
 from ._finisher import Finisher
 from ._privacy.masking import Masking
 from ._privacy.withholding import Withholder
@@ -92,6 +93,7 @@ class Runtime:
     """Whether processors of others get our spans, so that those must be clean before they end."""
     processors: list[BatchingProcessor] = field(default_factory=list[BatchingProcessor])
     attempts: Attempts = field(default_factory=Attempts)
+    fetch_index: FetchApiIndex = field(default_factory=FetchApiIndex)
     run_count: RunCount = field(default_factory=RunCount)
     runs: "OpenRuns | None" = None
     """The runs that nobody marked; None where none opens by itself."""

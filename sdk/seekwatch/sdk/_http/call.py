@@ -5,7 +5,7 @@ the spans will say is worked out on the finisher's thread (`spans`).
 """
 
 import time
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from opentelemetry.context import Context, get_value
 from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
@@ -24,6 +24,9 @@ from .deferred import start_span
 from .exchanges import Exchange
 from .messages import RequestView, ResponseView
 from .spans import Ended
+
+if TYPE_CHECKING:
+    from seekwatch.sdk._fetch.apis import FetchApi
 
 Kind = Literal["fetch", "search", "llm"]
 
@@ -45,6 +48,7 @@ class HttpCall:
         "api",
         "counted_above",
         "exchanges",
+        "fetch_api",
         "kind",
         "outer",
         "parent",
@@ -67,6 +71,8 @@ class HttpCall:
         self.api = api
         self.adapter = "search" if kind == "search" else "fetch"
         """How the page was got: one of the closed set of `seekwatch.fetch.adapter`."""
+        self.fetch_api: FetchApi | None = None
+        """The API that fetches pages for the agent, where the call goes to one."""
         self.counted_above = False
         """Of a model call: the current span is another telling of it, with its tokens."""
         self.exchanges: list[Exchange] = []
@@ -133,7 +139,7 @@ class HttpCall:
     @property
     def action(self) -> str:
         """What the call does to the other side, as far as its method tells."""
-        if self.request.method in _READ_METHODS or self.kind == "search":
+        if self.request.method in _READ_METHODS or self.kind == "search" or self.fetch_api:
             return "read"
         return "destructive" if self.request.method == "DELETE" else "write"
 
@@ -213,6 +219,10 @@ def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
         kind, counted = "llm", covered is calls.Coverage.COUNTED
     call = HttpCall(runtime, request, kind, api)
     call.counted_above = counted
+    if kind == "fetch":
+        fetch_api = call.fetch_api = runtime.fetch_index.find(method, host, port, path)
+        if fetch_api is not None:
+            call.adapter = fetch_api.adapter
     call.start()
     return call
 

@@ -8,6 +8,9 @@ from opentelemetry.trace import Span, Status, StatusCode
 
 from seekwatch.core import attributes
 from seekwatch.sdk._export.batching import end_with_clean_keys
+from seekwatch.sdk._fetch.apis import FetchApi
+from seekwatch.sdk._fetch.pages import UNKNOWN_SHAPE
+from seekwatch.sdk._fetch.telling import beside, fetched_pages, page_attributes
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._llm import calls
 from seekwatch.sdk._llm.exchange import ModelExchange
@@ -123,6 +126,9 @@ def finish_call(ended: Ended) -> None:
             read = calls.read_call(_model_exchange(ended, body))
     if call.wire is not None:
         emit_hidden_attempts(call)
+        if call.fetch_api is not None:
+            _tell_pages(ended, call.fetch_api, body)
+            return
         unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
         _end(call.runtime, call.wire, _wire_attributes(ended, body, carry_body=unread), ended)
     if call.outer is not None:
@@ -130,6 +136,25 @@ def finish_call(ended: Ended) -> None:
             read |= _exchange_attributes(ended)
             _rename(call.runtime, call.outer, read)
         _end(call.runtime, call.outer, read, ended, documents)
+
+
+def _tell_pages(ended: Ended, api: FetchApi, body: Body) -> None:
+    """End the call's span with the page that an API fetched, and a span for every other page."""
+    call, response = ended.call, ended.response
+    missing = UNKNOWN_SHAPE if body.whole else bodies.CLOSED_EARLY
+    for number, page in enumerate(fetched_pages(api, call, response, body)):
+        span = beside(call) if number or call.wire is None else call.wire
+        values = _exchange_attributes(ended)
+        values.pop(attributes.HTTP_STATUS, None)
+        values |= page_attributes(api, call, page, response, missing)
+        if response is not None:
+            values[attributes.RETRIEVED_AT] = _rfc3339(ended.end_ns)
+        trace_id = span.get_span_context().trace_id
+        method, url = values[attributes.HTTP_METHOD], values[attributes.URL_FULL]
+        values |= call.runtime.attempts.attributes(trace_id, method, url)
+        if attributes.ERROR_TYPE in values:
+            span.set_status(Status(StatusCode.ERROR))
+        _end(call.runtime, span, values, ended)
 
 
 def _rename(runtime: Runtime, span: Span, read: dict[str, Any]) -> None:
