@@ -92,10 +92,14 @@ def test_the_wheel_holds_one_package_with_every_root(tmp_path: Path) -> None:
 
 def test_the_lowest_versions_in_ci_are_the_bounds_that_we_declare() -> None:
     project = PYPROJECT["project"]
-    extras = project["optional-dependencies"].values()
+    groups = [
+        project["dependencies"],
+        *project["optional-dependencies"].values(),
+        *PYPROJECT["dependency-groups"].values(),
+    ]
     declared = {
         name: version
-        for requirement in [*project["dependencies"], *(each for extra in extras for each in extra)]
+        for requirement in [each for group in groups for each in group]
         if ">=" in requirement
         for name, version in [requirement.split(">=")]
     }
