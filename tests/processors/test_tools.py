@@ -107,7 +107,37 @@ def test_other_tools_are_neither(name: str, arguments: Any, result: Any) -> None
         ("crawl_site", Adapter.CRAWL),
         ("stealth_browser", Adapter.STEALTH),
         ("cached_fetch", Adapter.CACHE),
+        ("firecrawl_scrape", Adapter.CRAWL),
+        ("crawl4ai", Adapter.CRAWL),
+        ("spider_scrape", Adapter.CRAWL),
+        ("scrape_website", Adapter.FETCH),
+        ("Read website content", Adapter.FETCH),
+        ("web_fetch", Adapter.FETCH),
+        ("visit_webpage", Adapter.FETCH),
+        ("jina_reader", Adapter.FETCH),
+        ("tavily_extract", Adapter.FETCH),
+        ("browser_navigate", Adapter.BROWSER),
+        ("navigate_browser", Adapter.BROWSER),
+        ("go_to_url", Adapter.BROWSER),
+        ("scrapingbee", Adapter.STEALTH),
+        ("scraping_browser_navigate", Adapter.BROWSER),
+        ("brightdata_unlocker", Adapter.STEALTH),
     ],
 )
 def test_the_adapter_follows_from_the_tools_name(name: str, adapter: Adapter) -> None:
     assert adapter_of(name) is adapter
+
+
+@pytest.mark.parametrize(
+    ("name", "adapter"),
+    [
+        ("firecrawl_scrape", Adapter.CRAWL),
+        ("tavily_extract", Adapter.FETCH),
+        ("browser_navigate", Adapter.BROWSER),
+        ("exa_get_contents", Adapter.FETCH),
+    ],
+)
+def test_a_page_reader_named_after_a_search_engine_fetches(name: str, adapter: Adapter) -> None:
+    facts = _facts(name, {"url": URL, "query": "focus"}, "<title>T</title><p>words</p>")
+    assert [fetch.adapter for fetch in facts.fetches] == [adapter]
+    assert facts.searches == []

@@ -29,13 +29,26 @@ _SEARCH_NAME: Final = re.compile(
 _HAND_OVER: Final = re.compile(r"(?i)^(?:hand[-_ ]?offs?|transfer|delegate)[-_ ]")
 """Tools that pass the run to another agent, whose name may well say `search`."""
 _FETCH_NAME: Final = re.compile(
-    r"(?i)fetch|visit|open_?(?:url|page)|read_?(?:url|page|web)|browse|crawl|scrape|navigate|"
-    r"extract|web_?page|goto"
+    r"(?i)fetch|visit|open_?(?:url|page)|read_?(?:url|page|web)|browse|crawl|scrap(?:e|ing)|"
+    r"navigate|extract|web_?page|go_?to_?(?:url|page)|goto|get_?contents|url_?context|unblock|"
+    r"jina_?reader|markdownify|spider"
 )
 _ADAPTERS: Final = (
-    (re.compile(r"(?i)stealth|undetected"), Adapter.STEALTH),
-    (re.compile(r"(?i)brows|playwright|puppeteer|selenium|navigate|chrom"), Adapter.BROWSER),
-    (re.compile(r"(?i)crawl|spider"), Adapter.CRAWL),
+    (
+        re.compile(
+            r"(?i)stealth|undetected|unblock|patchright|camoufox|scraping[-_ ]?(?:bee|ant)|"
+            r"scraper[-_ ]?api|scrapfly|zyte|bright[-_ ]?data|oxylabs"
+        ),
+        Adapter.STEALTH,
+    ),
+    (
+        re.compile(
+            r"(?i)brows|playwright|puppeteer|selenium|navigate|chrom|go_?to_?(?:url|page)|goto|"
+            r"stagehand|(?<![a-z])steel(?![a-z])"
+        ),
+        Adapter.BROWSER,
+    ),
+    (re.compile(r"(?i)crawl|spider|scrapegraph"), Adapter.CRAWL),
     (re.compile(r"(?i)cache"), Adapter.CACHE),
 )
 _QUERY_KEYS: Final = (
