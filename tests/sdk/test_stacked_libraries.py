@@ -1,6 +1,7 @@
 """Libraries that send through each other: one span a call, whatever is below it."""
 
 import asyncio
+import io
 import json
 import pickle
 import subprocess
@@ -307,6 +308,30 @@ def test_lines_of_a_stream_are_noted_as_they_are_read(web: LocalWeb, sink: HttpS
     assert "seekwatch.content.hash" in span.attributes
 
 
+class FromFile(requests.adapters.BaseAdapter):
+    """An adapter that answers from something that is no response of urllib3."""
+
+    def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
+        response = requests.Response()
+        response.status_code, response.url = 200, str(request.url)
+        response.request, response.raw = request, io.BytesIO(PAGE.encode())
+        return response
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_an_adapter_of_the_users_own_is_seen(sink: HttpSink) -> None:
+    with requests.Session() as session:
+        session.mount("mock://", FromFile())
+        assert session.get("mock://page.example/").text == PAGE
+        with session.get("mock://page.example/", stream=True) as response:
+            assert b"".join(response.iter_content(7)).decode() == PAGE
+    read, streamed = fetches(sink)
+    assert "seekwatch.content.hash" in read.attributes
+    assert streamed.attributes["http.response.status_code"] == 200
+
+
 class Remembering(requests.Session):
     """A session that answers by itself, as requests-cache does."""
 
@@ -378,6 +403,28 @@ def test_a_read_that_is_cancelled_is_an_error(web: LocalWeb, sink: HttpSink) -> 
         asyncio.run(work())
     (span,) = fetches(sink)
     assert span.attributes["error.type"] == "CancelledError"
+
+
+def test_concurrent_requests_of_one_aiohttp_session_do_not_mix(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    async def one(session: aiohttp.ClientSession, number: int) -> None:
+        with agent_run(f"question {number}"):
+            async with session.get("/redirect", params={"n": str(number)}) as response:
+                await response.text()
+
+    async def many() -> None:
+        async with aiohttp.ClientSession(web.url) as session:
+            await asyncio.gather(*(one(session, number) for number in range(30)))
+
+    asyncio.run(many())
+    spans = fetches(sink)
+    agents = {span.span_id: span for span in sink.of_kind("AGENT")}
+    assert len(spans) == len(agents) == 30
+    for span in spans:
+        number = agents[span.parent_id].attributes["input.value"].removeprefix("question ")
+        assert span.attributes["url.full"].endswith(f"/redirect?n={number}")
+        assert len(json.loads(span.attributes["seekwatch.fetch.hops"])) == 2
 
 
 def test_a_session_that_was_there_before_is_seen(web: LocalWeb, sink: HttpSink) -> None:

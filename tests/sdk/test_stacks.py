@@ -26,7 +26,7 @@ UNKNOWN: dict[tuple[str, str], set[str]] = {
     # aiohttp decodes before anyone sees the bytes: of a compressed body the wire size is not known.
     **{
         ("aiohttp", name): {"http.response.body.size"}
-        for name in ("gzip", "deflate", "brotli", "/gzip")
+        for name in ("gzip", "deflate", "brotli", "chunked-gzip", "/gzip", "/chunked-gzip")
     },
     # aiohttp always streams, and of a long stream no more than 2 MiB are held.
     ("aiohttp", "big"): {"seekwatch.content.hash"},
@@ -119,6 +119,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "deflate": {"url": "/deflate"},
     "brotli": {"url": "/brotli"},
     "chunked": {"url": "/chunked"},
+    "chunked-gzip": {"url": "/chunked-gzip"},
     "secret": {"url": "/page?api_key=sk-abcdefghijklmnop1234567890abcdef"},
 }
 
@@ -221,7 +222,9 @@ def test_a_model_call_gives_the_span_that_httpx_gives(
     assert got == same(sink, ours, None, **call)
 
 
-@pytest.mark.parametrize("path", ["/stream", "/page", "/gzip", "/empty", "/chunked"])
+@pytest.mark.parametrize(
+    "path", ["/stream", "/page", "/gzip", "/empty", "/chunked", "/chunked-gzip"]
+)
 def test_a_stream_that_is_read_gives_the_span_that_httpx_gives(
     web: LocalWeb, sink: HttpSink, stack: Any, path: str
 ) -> None:

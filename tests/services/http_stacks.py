@@ -280,7 +280,7 @@ class Urllib3Stack:
     def peek(self, url: str) -> bytes:
         with urllib3.PoolManager() as pools:
             response = pools.request("GET", url, preload_content=False)
-            first = next(iter(response.stream(1000)))
+            first = next(iter(response.stream(1000, decode_content=True)))
             response.close()
             return first
 

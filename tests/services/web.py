@@ -191,6 +191,15 @@ def _pages() -> dict[str, Page]:
         "/stream": _constant(Answer(200, PAGE.encode() * 100, chunks=20, pause=0.005)),
         "/broken": _constant(Answer(200, PAGE.encode(), cut=10)),
         "/chunked": _constant(Answer(200, PAGE.encode() * 100, chunks=20, chunked=True)),
+        "/chunked-gzip": _constant(
+            Answer(
+                200,
+                gzip.compress(PAGE.encode() * 100),
+                headers={"Content-Encoding": "gzip"},
+                chunks=3,
+                chunked=True,
+            )
+        ),
         "/chunked-broken": _constant(Answer(200, PAGE.encode() * 9, cut=100, chunked=True)),
         "/big": _constant(Answer(200, big)),
         "/empty": _constant(Answer(200, b"")),

@@ -84,6 +84,7 @@ def _connect(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return await original(self, req, *args, **options)
         except BaseException as error:
+            _trip.set(None)
             trip.ended(None, error)
             raise
 

@@ -137,7 +137,7 @@ def _answered(sending: Sending, response: Any) -> None:
         call.answered(_answer(response))
         return
     answer = _answer(response)
-    if "_fp" not in vars(response.raw):
+    if not urllib3_bodies.can_note(response.raw):
         # An adapter of the user's own, with a file of its own: what is read there is not seen.
         call.answered(answer)
         return
@@ -157,7 +157,7 @@ def _answer(response: Any) -> TextAnswer:
         # requests folds repeated headers into one.
         getattr(raw, "headers", None) or response.headers,
         held=content if isinstance(content, bytes) else None,
-        counted=getattr(raw, "_fp_bytes_read", None),
+        counted=urllib3_bodies.counted(raw),
         earlier=tuple(response.history),
         hop=_told_hop,
         cached=getattr(response, "from_cache", None),

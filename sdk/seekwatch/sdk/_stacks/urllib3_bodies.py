@@ -17,6 +17,7 @@ from .patching import wrap_all
 Done = Callable[[Capture, BaseException | None], None]
 
 _KEY: Final = "_seekwatch_tee"
+_COUNT: Final = "_seekwatch_bytes"
 
 
 class _Tee:
@@ -49,13 +50,25 @@ def put(response: Any, done: Done) -> None:
     setattr(response, _KEY, _Tee(done))
 
 
+def can_note(response: Any) -> bool:
+    """Tell whether what is read of a response comes through our wrappers."""
+    read: Any = getattr(response, "read", None)
+    return hasattr(response, "_fp") and hasattr(read, "__wrapped__")
+
+
+def counted(response: Any) -> int | None:
+    """Return how many bytes of body came over the wire; urllib3 counts no chunks."""
+    bytes_read: int | None = getattr(response, "_fp_bytes_read", None)
+    return bytes_read or getattr(response, _COUNT, None)
+
+
 def install(library: Any) -> Callable[[], None]:
     """Wrap the responses of urllib3; returns what puts the originals back."""
     owner = library.response.HTTPResponse
     return wrap_all(
         (
             (owner, "_fp_read", _noting),
-            (owner, "_handle_chunk", _noting),
+            (owner, "_handle_chunk", _noting_chunk),
             (owner, "read", _reading),
             (owner, "read1", _reading),
             (owner, "read_chunked", _reading_chunks),
@@ -79,6 +92,22 @@ def _noting(original: Callable[..., Any]) -> Callable[..., Any]:
         return chunk
 
     return noted
+
+
+def _noting_chunk(original: Callable[..., Any]) -> Callable[..., Any]:
+    noting = _noting(original)
+
+    def noted(self: Any, *args: Any, **options: Any) -> Any:
+        chunk = noting(self, *args, **options)
+        _count(self, chunk)
+        return chunk
+
+    return noted
+
+
+@guarded("a chunk of a body")
+def _count(response: Any, chunk: bytes) -> None:
+    setattr(response, _COUNT, getattr(response, _COUNT, 0) + len(chunk))
 
 
 def _reading(original: Callable[..., Any]) -> Callable[..., Any]:

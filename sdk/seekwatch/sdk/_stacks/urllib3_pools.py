@@ -100,9 +100,9 @@ def _answered(sending: Sending, response: Any) -> None:
         sending.at.url,
         response.headers,
         held=held if is_held else None,
-        counted=getattr(response, "_fp_bytes_read", None),
+        counted=urllib3_bodies.counted(response),
     )
-    if is_held or not hasattr(response, "_fp"):
+    if is_held or not urllib3_bodies.can_note(response):
         call.answered(answer)
         return
 
