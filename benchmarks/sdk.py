@@ -5,18 +5,23 @@
 * each span of ours against a bare OpenTelemetry span with the same attributes and bytes;
 * an httpx request that we capture, beyond the stock httpx instrumentation, against the bare spans
   that it adds, and as a whole against the stock one;
-* a request that adds no span of ours against the stock one.
+* a request that adds no span of ours against the stock one;
+* the same where we join a provider that the agent has made: its other processors get the stock
+  spans as we leave them, so their URLs are cleaned at once.
 
-Each twice: CPU time of the agent's own thread, and of the whole process with the background
-threads. Every side exports through a batch processor to an exporter that encodes and throws away.
-A request is answered below httpx's own transport, without a network, so that its cost is steady
-and small: against a real request every ratio is better.
+Each twice: CPU time of the agent's own thread, which has the goals, and of the whole process with
+the background threads, which read, mask, hash and compress. Every side exports through a batch
+processor to an exporter that encodes and throws away, works beneath a span of its own kind, and
+the stock instrumentation follows the convention that ours turns on. A request is answered below
+httpx's own transport, without a network, so that its cost is steady and small: against a real
+request every ratio is better.
 """
 
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,8 +40,16 @@ from opentelemetry.sdk.trace.export import (
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from benchmarks.rows import Row, argument_parser, interleaved, median_row, ratios, report
+from seekwatch.core import attributes
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument, tool, uninstrument
 from seekwatch.sdk._export import exporters
+
+SPAN_GOAL: Final = 1.3
+"""For every span of ours, in bare ones with the same attributes."""
+UNSEEN_GOAL: Final = 1.1
+"""For a request without a span of ours, in requests with the stock instrumentation."""
+
+WARM_UP: Final = 10
 
 _PAGE: Final = b"<p>Snow fell in the valley, and the winter fair opened at ten.</p>\n" * 400
 _RESULT: Final = (
@@ -51,6 +64,8 @@ _CHAT: Final = (
 )
 _ANSWER: Final = "It snowed in the valley [1], and the fair opened at ten [2]. " * 10
 _CITATIONS: Final = [{"url": f"https://site{n}.example/", "quote": "It snowed."} for n in range(2)]
+
+_AROUND: Final = "What is measured here?"
 
 _SEARCH: Final = SearchApi(
     name="local",
@@ -102,6 +117,9 @@ class Cost:
 
 def timed(work: Callable[[], None], settle: Callable[[], object], count: int) -> Cost:
     """Do `work` `count` times, then wait until everything is exported."""
+    for _ in range(WARM_UP):
+        # Threads are started by what comes first.
+        work()
     process, caller = time.process_time(), time.thread_time()
     for _ in range(count):
         work()
@@ -111,13 +129,17 @@ def timed(work: Callable[[], None], settle: Callable[[], object], count: int) ->
 
 
 @contextmanager
-def ours() -> Iterator[None]:
-    """Instrument as an agent does; metrics are the same on both sides and left out."""
-    provider = TracerProvider(span_limits=SpanLimits(max_span_attributes=512))
+def ours(*, joined: bool = False) -> Generator[None]:
+    """Instrument as an agent does; metrics are the same on both sides and left out.
+
+    Args:
+        joined: the agent has made the provider.
+    """
+    limits = SpanLimits(max_span_attributes=512)
     instrument(
         "benchmark",
         search_apis=[_SEARCH],
-        tracer_provider=provider,
+        tracer_provider=TracerProvider(span_limits=limits) if joined else None,
         meter_provider=NoOpMeterProvider(),
     )
     try:
@@ -127,7 +149,7 @@ def ours() -> Iterator[None]:
 
 
 @contextmanager
-def bare() -> Iterator[TracerProvider]:
+def bare() -> Generator[TracerProvider]:
     """Bare OpenTelemetry with its own batch processor."""
     provider = TracerProvider(
         span_limits=SpanLimits(max_span_attributes=512), shutdown_on_exit=False
@@ -140,7 +162,7 @@ def bare() -> Iterator[TracerProvider]:
 
 
 @contextmanager
-def stock() -> Iterator[TracerProvider]:
+def stock() -> Generator[TracerProvider]:
     """The stock httpx instrumentation on bare OpenTelemetry."""
     with bare() as provider:
         instrumentor = HTTPXClientInstrumentor()
@@ -152,7 +174,7 @@ def stock() -> Iterator[TracerProvider]:
 
 
 def spans_of(work: Callable[[], None]) -> list[ReadableSpan]:
-    """Return the spans of ours that `work` makes, innermost first."""
+    """Return the spans of ours that `work` makes, innermost first, without the run around it."""
     memory = InMemorySpanExporter()
     provider = TracerProvider(span_limits=SpanLimits(max_span_attributes=512))
     provider.add_span_processor(SimpleSpanProcessor(memory))
@@ -162,7 +184,8 @@ def spans_of(work: Callable[[], None]) -> list[ReadableSpan]:
         tracer_provider=provider,
         meter_provider=NoOpMeterProvider(),
     )
-    work()
+    with agent_run(_AROUND):
+        work()
     flush()
     uninstrument()
     return [
@@ -170,6 +193,7 @@ def spans_of(work: Callable[[], None]) -> list[ReadableSpan]:
         for span in memory.get_finished_spans()
         if span.instrumentation_scope is not None
         and span.instrumentation_scope.name == "seekwatch.sdk"
+        and (span.attributes or {}).get(attributes.QUESTION) != _AROUND
     ]
 
 
@@ -206,28 +230,25 @@ def _call_tool() -> None:
 def measure(rounds: int, count: int) -> list[Row]:
     """Measure everything and return the rows."""
     client = answering_client()
-    works: dict[str, tuple[Callable[[], None], bool]] = {
-        "agent run": (_run, False),
-        "tool": (_call_tool, False),
-        "page fetch": (lambda: void(client.get("http://page.example/")), True),
-        "search": (
-            lambda: void(client.post("http://search.example/search", json={"query": "snow"})),
-            True,
+    spans: dict[str, Callable[[], None]] = {"agent run": _run, "tool": _call_tool}
+    requests: dict[str, Callable[[], None]] = {
+        "page fetch": lambda: void(client.get("http://page.example/")),
+        "search": lambda: void(client.post("http://search.example/search", json={"query": "snow"})),
+        "model call": lambda: void(
+            client.post(
+                "http://model.example/chat/completions",
+                json={"model": "m", "messages": [{"role": "user", "content": "snow?"}]},
+            )
         ),
-        "model call": (
-            lambda: void(
-                client.post(
-                    "http://model.example/chat/completions",
-                    json={"model": "m", "messages": [{"role": "user", "content": "snow?"}]},
-                )
-            ),
-            True,
-        ),
+        # The path of a model API that is no generation, so nobody's page: unseen by us.
+        "unseen": lambda: void(client.post("http://model.example/v1/embeddings", content=b"{}")),
     }
     rows: list[Row] = []
-    for name, (work, is_request) in works.items():
-        rows += _compare(name, work, is_request=is_request, rounds=rounds, count=count)
-    return rows + _unseen(client, rounds, count)
+    for name, work in spans.items():
+        rows += _span_rows(name, work, rounds, count)
+    for name, work in requests.items():
+        rows += _request_rows(name, work, rounds, count)
+    return rows
 
 
 def encoding_exporters(endpoint: str | None) -> list[SpanExporter]:
@@ -239,83 +260,103 @@ def void(_: object) -> None:
     """Drop a result."""
 
 
-def _compare(
-    name: str, work: Callable[[], None], *, is_request: bool, rounds: int, count: int
-) -> list[Row]:
-    spans = spans_of(work)
-    costs: dict[str, list[Cost]] = {"ours": [], "bare": [], "stock": []}
+class Sides:
+    """The same work on each side, and what it has cost there."""
 
-    def of_ours() -> float:
-        with ours():
-            costs["ours"].append(timed(work, flush, count))
-        return 0.0
+    def __init__(self, work: Callable[[], None], count: int) -> None:
+        self._work = work
+        self._count = count
+        self._spans = spans_of(work)
+        self.span_count = len(self._spans)
+        self._costs: dict[str, list[Cost]] = {}
 
-    def of_bare() -> float:
+    def measure(self, rounds: int, sides: Sequence[str]) -> None:
+        """Measure the named sides in turns."""
+        subjects: dict[str, Callable[[], Cost]] = {
+            "ours": self._ours,
+            "joined": lambda: self._ours(joined=True),
+            "bare": self._bare,
+            "stock": self._stock,
+        }
+
+        def subject(name: str) -> Callable[[], float]:
+            def once() -> float:
+                self._costs.setdefault(name, []).append(subjects[name]())
+                return 0.0
+
+            return once
+
+        interleaved({name: subject(name) for name in sides}, rounds=rounds)
+
+    def costs(self, side: str, of: str) -> list[float]:
+        """Return what each kept round has cost; the first round warmed up."""
+        return [getattr(cost, of) for cost in self._costs[side][1:]]
+
+    def _ours(self, *, joined: bool = False) -> Cost:
+        # What opens a run of its own has none around it: neither side would start a root then.
+        around = nullcontext() if self._work is _run else agent_run(_AROUND)
+        with ours(joined=joined), around:
+            return timed(self._work, flush, self._count)
+
+    def _bare(self) -> Cost:
         with bare() as provider:
-            costs["bare"].append(timed(like(spans, provider), provider.force_flush, count))
-        return 0.0
+            make = like(self._spans, provider)
+            around = provider.get_tracer("bare").start_as_current_span("around")
+            with nullcontext() if self._work is _run else around:
+                return timed(make, provider.force_flush, self._count)
 
-    def of_stock() -> float:
-        with stock() as provider:
-            costs["stock"].append(timed(work, provider.force_flush, count))
-        return 0.0
-
-    subjects = {"ours": of_ours, "bare": of_bare}
-    if is_request:
-        subjects["stock"] = of_stock
-    interleaved(subjects, rounds=rounds)
-    kept = {key: values[1:] for key, values in costs.items()}
-    rows: list[Row] = []
-    for side in ("caller", "process"):
-        cost = {key: [getattr(each, side) for each in values] for key, values in kept.items()}
-        added = cost["ours"]
-        if is_request:
-            added = [a - b for a, b in zip(cost["ours"], cost["stock"], strict=True)]
-            rows.append(
-                _ratio(f"{name}: whole request / stock, {side}", cost["ours"], cost["stock"])
-            )
-        rows.append(_ratio(f"{name}: {len(spans)} span(s) / bare, {side}", added, cost["bare"]))
-    return rows
+    def _stock(self) -> Cost:
+        with stock() as provider, provider.get_tracer("bare").start_as_current_span("around"):
+            return timed(self._work, provider.force_flush, self._count)
 
 
-def _unseen(client: httpx.Client, rounds: int, count: int) -> list[Row]:
-    """Compare a request to a path that is nobody's page: it goes through our patch unseen."""
-    costs: dict[str, list[Cost]] = {"ours": [], "stock": []}
-
-    def work() -> None:
-        client.post("http://model.example/v1/embeddings", content=b"{}")
-
-    def of_ours() -> float:
-        with ours():
-            costs["ours"].append(timed(work, flush, count))
-        return 0.0
-
-    def of_stock() -> float:
-        with stock() as provider:
-            costs["stock"].append(timed(work, provider.force_flush, count))
-        return 0.0
-
-    interleaved({"ours": of_ours, "stock": of_stock}, rounds=rounds)
+def _span_rows(name: str, work: Callable[[], None], rounds: int, count: int) -> list[Row]:
+    sides = Sides(work, count)
+    sides.measure(rounds, ("ours", "bare"))
     return [
         _ratio(
-            f"request without a span of ours / stock, {side}",
-            [getattr(each, side) for each in costs["ours"][1:]],
-            [getattr(each, side) for each in costs["stock"][1:]],
+            f"{name}: {sides.span_count} span(s) / bare, {of}",
+            sides.costs("ours", of),
+            sides.costs("bare", of),
+            SPAN_GOAL if of == "caller" else None,
         )
-        for side in ("caller", "process")
+        for of in ("caller", "process")
     ]
 
 
-def _ratio(name: str, above: Sequence[float], below: Sequence[float]) -> Row:
-    return median_row(name, ratios(above, below), unit="ratio", better="lower")
+def _request_rows(name: str, work: Callable[[], None], rounds: int, count: int) -> list[Row]:
+    sides = Sides(work, count)
+    count_ours = sides.span_count
+    sides.measure(rounds, ("ours", "joined", "stock", *(("bare",) if count_ours else ())))
+    rows: list[Row] = []
+    for side, label in (("ours", name), ("joined", f"{name} (joined provider)")):
+        for of in ("caller", "process"):
+            whole, below = sides.costs(side, of), sides.costs("stock", of)
+            # The goals are those of the one call; joining costs more on purpose.
+            has_goal = of == "caller" and side == "ours"
+            goal = UNSEEN_GOAL if has_goal and not count_ours else None
+            rows.append(_ratio(f"{label}: whole request / stock, {of}", whole, below, goal))
+            if count_ours:
+                added = [a - b for a, b in zip(whole, below, strict=True)]
+                what = f"{label}: beyond stock / {count_ours} bare span(s), {of}"
+                goal = SPAN_GOAL if has_goal else None
+                rows.append(_ratio(what, added, sides.costs("bare", of), goal))
+    return rows
+
+
+def _ratio(
+    name: str, above: Sequence[float], below: Sequence[float], goal: float | None = None
+) -> Row:
+    return median_row(name, ratios(above, below), unit="ratio", better="lower", goal=goal)
 
 
 def main() -> int:
     """Measure and report."""
     parser = argument_parser("CPU cost of the SDK beside bare OpenTelemetry")
-    parser.add_argument("--rounds", type=int, default=15, help="samples of each (default 15)")
-    parser.add_argument("--count", type=int, default=300, help="calls in a sample (default 300)")
+    parser.add_argument("--rounds", type=int, default=60, help="samples of each (default 60)")
+    parser.add_argument("--count", type=int, default=100, help="calls in a sample (default 100)")
     arguments = parser.parse_args()
+    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "http"
     exporters.span_exporters = encoding_exporters
     return report(measure(arguments.rounds, arguments.count), arguments)
 

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry.trace import SpanContext, Tracer
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 
 from ._config import Config
+from ._deferred import start_span
 from ._export.batching import BatchingProcessor
 from ._fetch.apis import FetchApiIndex
 from ._finisher import Finisher
@@ -97,6 +99,21 @@ class Runtime:
     run_count: RunCount = field(default_factory=RunCount)
     runs: "OpenRuns | None" = None
     """The runs that nobody marked; None where none opens by itself."""
+
+    def start_span(
+        self,
+        name: str,
+        context: Context,
+        kind: SpanKind,
+        described: dict[str, Any],
+        start_time: int,
+    ) -> Span:
+        """Start a span that ends on the finisher's thread; see `_deferred.start_span`."""
+        span = start_span(self.tracer, name, context, kind, described, start_time)
+        if self.runs is not None:
+            # A run that nobody marked must not end while this goes on.
+            self.runs.announce(span.get_span_context(), described, start_time)
+        return span
 
     def count(self, root: SpanContext) -> None:
         """Count a run; from the first one on that is not sampled, our spans say how many."""

@@ -20,7 +20,6 @@ from seekwatch.sdk._runtime import Runtime, current
 from seekwatch.sdk._search.apis import SearchApi
 
 from .bodies import Capture
-from .deferred import start_span
 from .exchanges import Exchange
 from .messages import RequestView, ResponseView
 from .spans import Ended
@@ -98,7 +97,7 @@ class HttpCall:
         """
         if self.kind != "fetch":
             name, kind, operation = _OUTER[self.kind]
-            self.outer = self._start(
+            self.outer = self.runtime.start_span(
                 name if self.api is None else f"{name} {self.api.name}",
                 context,
                 SpanKind.CLIENT,
@@ -107,12 +106,13 @@ class HttpCall:
                     attributes.SPAN_KIND: kind,
                     attributes.OPERATION_NAME: operation,
                 },
+                self.started_ns,
             )
             context = set_span_in_context(self.outer, context)
         self.parent = context
         if self.kind != "llm":
             tool = self.adapter
-            self.wire = self._start(
+            self.wire = self.runtime.start_span(
                 f"execute_tool {tool}",
                 context,
                 SpanKind.INTERNAL,
@@ -122,19 +122,10 @@ class HttpCall:
                     attributes.OPERATION_NAME: attributes.OPERATION_EXECUTE_TOOL,
                     attributes.GENAI_TOOL_NAME: tool,
                 },
+                self.started_ns,
             )
             context = set_span_in_context(self.wire, context)
         return context
-
-    def _start(
-        self, name: str, context: Context, kind: SpanKind, described: dict[str, Any]
-    ) -> Span:
-        runtime = self.runtime
-        span = start_span(runtime.tracer, name, context, kind, described, self.started_ns)
-        if runtime.runs is not None:
-            # A run that nobody marked must not end while it waits for an answer.
-            runtime.runs.announce(span.get_span_context(), described)
-        return span
 
     @property
     def action(self) -> str:

@@ -56,9 +56,16 @@ class _SpanScope:
         self._end_ns = 0
         self.size = _ESTIMATED_BYTES
         context = parent_context()
-        fixed = {attributes.SPAN_KIND: kind[0], attributes.OPERATION_NAME: kind[1]}
-        self._span: Span = runtime.tracer.start_span(
-            name, context, SpanKind.INTERNAL, {**runtime.common, **fixed}
+        described = {
+            **runtime.common,
+            attributes.SPAN_KIND: kind[0],
+            attributes.OPERATION_NAME: kind[1],
+        }
+        # What runs inside is the user's. Where the provider is, too, its processors see the span
+        # start when it does.
+        start = runtime.tracer.start_span if runtime.shared else runtime.start_span
+        self._span: Span = start(
+            name, context, SpanKind.INTERNAL, described, start_time=time.time_ns()
         )
         try:
             # What is not sampled is not looked at.

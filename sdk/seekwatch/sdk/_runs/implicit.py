@@ -129,12 +129,12 @@ class ImplicitRun:
         """Note that something goes on."""
         self.last = time.monotonic()
 
-    def began(self, span_id: int, *, agentic: bool) -> None:
-        """Note that a span in it began."""
+    def began(self, span_id: int, start_ns: int, *, agentic: bool) -> None:
+        """Note that a span in it began; of one that is made late this is said twice."""
         with self._lock:
             self.in_flight.add(span_id)
         self.last = time.monotonic()
-        self.last_ns = max(self.last_ns, time.time_ns())
+        self.last_ns = max(self.last_ns, start_ns)
         if agentic:
             self.agentic = True
 

@@ -187,13 +187,13 @@ class OpenRuns(SpanProcessor):
         """Note a span of an open run."""
         context = span.get_span_context()
         if context.trace_id in self._open:
-            self.announce(context, held_attributes(span))
+            self.announce(context, held_attributes(span), span.start_time or 0)
 
-    def announce(self, context: SpanContext, described: Mapping[str, Any]) -> None:
+    def announce(self, context: SpanContext, described: Mapping[str, Any], start_ns: int) -> None:
         """Note a span that begins, whether it is made already or not."""
         run = self._open.get(context.trace_id)
         if run is not None:
-            run.began(context.span_id, agentic=not run.agentic and _is_agentic(described))
+            run.began(context.span_id, start_ns, agentic=not run.agentic and _is_agentic(described))
 
     @guarded("seeing a span end")
     def on_end(self, span: ReadableSpan) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -22,6 +23,8 @@ from opentelemetry.trace import (
 
 from seekwatch.core import attributes
 from seekwatch.sdk._context import attach, detach
+from seekwatch.sdk._export.batching import end_with_clean_keys
+from seekwatch.sdk._finisher import QUEUE_FULL
 from seekwatch.sdk._guard import guard, guarded
 from seekwatch.sdk._runtime import Runtime, current
 from seekwatch.sdk._shapes import as_mapping
@@ -35,6 +38,10 @@ Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]
 Root = Literal["agent_run", "entrypoint"]
 
 _RUN_KEY: Final = create_key("seekwatch-run")
+_ESTIMATED_BYTES: Final = 1024
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=str)
+_OURS: Final = (attributes.SDK_VERSION, attributes.RUN_ROOT, attributes.STOP_REASON)
+"""What is said in our own words, and needs no masking."""
 
 
 class Citation(TypedDict, total=False):
@@ -72,6 +79,12 @@ class AgentRun:
         self._ended = False
         self._abandoned = False
         self._lock = threading.Lock()
+        self._said: dict[str, Any] = {}
+        """Attributes that the span gets when it is finished, as they were said."""
+        self._cited: list[dict[str, Any]] = []
+        self._end_ns = 0
+        self.size = _ESTIMATED_BYTES
+        """Bytes that the run keeps alive while it waits to be finished."""
 
     @property
     def ended(self) -> bool:
@@ -102,36 +115,29 @@ class AgentRun:
         context = parent_context(opening=False)
         # Said by the agent's code, so it wins: what nobody marked is over where this begins.
         implicit.end_here()
-        values: dict[str, Any] = {
+        said = self._said
+        said[attributes.SDK_VERSION] = version()
+        if context.get(_RUN_KEY) is None:
+            said[attributes.RUN_ROOT] = self._root
+        if self._question is not None:
+            said[attributes.QUESTION] = said[attributes.INPUT_VALUE] = self._question
+            self.size += len(self._question)
+        named = runtime.redactor.text(agent) if runtime.shared else agent
+        described = {
             **runtime.common,
             attributes.SPAN_KIND: attributes.KIND_AGENT,
             attributes.OPERATION_NAME: attributes.OPERATION_INVOKE_AGENT,
-            attributes.AGENT_NAME: agent,
-            attributes.SDK_VERSION: version(),
+            attributes.AGENT_NAME: named,
         }
-        if context.get(_RUN_KEY) is None:
-            values[attributes.RUN_ROOT] = self._root
-        if self._question is not None:
-            asked = {attributes.QUESTION: self._question, attributes.INPUT_VALUE: self._question}
-            values |= asked
-        named = runtime.redactor.text(agent) if runtime.shared else agent
         self._span = runtime.tracer.start_span(
-            f"invoke_agent {named}", context, SpanKind.INTERNAL, self._as_sent(values)
+            f"invoke_agent {named}", context, SpanKind.INTERNAL, described
         )
         runtime.count(self._span.get_span_context())
         self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
 
     def _set(self, values: dict[str, Any]) -> None:
-        if self._span is not None and self._span.is_recording():
-            self._span.set_attributes(self._as_sent(values))
-
-    def _as_sent(self, values: dict[str, Any]) -> dict[str, Any]:
-        runtime = self._runtime
-        if runtime is None or not (runtime.shared or runtime.withholder is not None):
-            return values
-        # On the agent's thread, and only short texts: the span may go to other exporters too, and
-        # none of them may get what is withheld, or a secret.
-        return runtime.prepared(values)
+        if not self._ended:
+            self._said |= values
 
     @guarded("noting an answer")
     def answer(
@@ -152,11 +158,13 @@ class AgentRun:
         self._answered = True
         if refused:
             self._stopped = "refused"
-        values: dict[str, Any] = {attributes.ANSWER: text, attributes.OUTPUT_VALUE: text}
         cited = [_citation(each) for each in citations]
+        if self._ended:
+            return
+        self._set({attributes.ANSWER: text, attributes.OUTPUT_VALUE: text})
+        self.size += len(text)
         if cited:
-            values[attributes.CITATIONS] = json.dumps(cited, ensure_ascii=False, default=str)
-        self._set(values)
+            self._cited = cited
 
     @guarded("noting limits")
     def limits(
@@ -259,15 +267,38 @@ class AgentRun:
             if self._ended:
                 return
             self._ended = True
-        span = self._span
-        if span is None or not span.is_recording():
+        span, runtime = self._span, self._runtime
+        if span is None or runtime is None or not span.is_recording():
             return
         reason = self._stopped or self._derived_reason(error)
         if reason is not None:
-            span.set_attribute(attributes.STOP_REASON, reason)
+            self._said[attributes.STOP_REASON] = reason
         if error is not None and not isinstance(error, GeneratorExit):
-            mark_error(span, error, self._runtime)
-        span.end()
+            mark_error(span, error, runtime)
+        self._end_ns = time.time_ns()
+        runtime.finisher.submit(self)
+
+    def finish(self) -> None:
+        """Say what was said, masked, and end the span; a job of the finisher."""
+        span, runtime = self._span, self._runtime
+        if span is None or runtime is None:
+            return
+        if self._cited:
+            self._said[attributes.CITATIONS] = _ENCODER.encode(self._cited)
+        prepared = runtime.prepared(self._said)
+        span.set_attributes(prepared)
+        end_with_clean_keys(span, self._end_ns, frozenset(prepared))
+
+    def abandon(self, reason: str) -> None:
+        """End the span whatever happens: with all that was said where only the queue was full."""
+        if reason == QUEUE_FULL:
+            with guard("finishing a run"):
+                self.finish()
+        span = self._span
+        if span is not None and span.is_recording():
+            span.set_attributes({key: self._said[key] for key in _OURS if key in self._said})
+            span.set_attribute(attributes.CONTENT_OMITTED, reason)
+            span.end(self._end_ns)
 
     def _derived_reason(self, error: BaseException | None) -> StopReason | None:
         if isinstance(error, TimeoutError):

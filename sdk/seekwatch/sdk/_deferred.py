@@ -1,7 +1,7 @@
-"""Spans of HTTP calls that the agent's thread only announces and the finisher's thread makes.
+"""Spans that the agent's thread only announces and the finisher's thread makes.
 
 To start a span of OpenTelemetry's SDK costs the agent's thread ten times what it needs of one while
-a call is on its way: an identity that what starts beneath can name as its parent. So the sampler is
+a call goes on: an identity that what starts beneath can name as its parent. So the sampler is
 asked and the identity made at once, and the span itself when it is first touched: by the finisher,
 which has all of its attributes to set anyway, or by a hook or a transport of the user's that finds
 it current. It then has the identity, the parent, the start and the sampler's answer that it would
