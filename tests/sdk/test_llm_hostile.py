@@ -30,6 +30,7 @@ PATHS = (
     "/api/chat",
     "/no/such/path",
 )
+AWS = "application/vnd.amazon.eventstream"
 WHOLE = (
     (wires.CHAT_ASKED, wires.CHAT),
     (wires.RESPONSES_ASKED, wires.RESPONSES),
@@ -46,6 +47,19 @@ STREAMS: tuple[list[dict[str, Any]], ...] = (
     wires.responses_events(),
     wires.anthropic_events(),
     wires.GEMINI_EVENTS,
+    *(
+        [{event.name: dict(event.data)} if kind == AWS else dict(event.data) for event in found]
+        for kind, found in (
+            (kind, events(kind, data))
+            for kind, data in (
+                ("text/event-stream", wires.COHERE_STREAM),
+                ("text/event-stream", wires.MISTRAL_STREAM),
+                ("application/x-ndjson", wires.COHERE_1_STREAM),
+                ("application/x-ndjson", wires.OLLAMA_STREAM),
+                (AWS, wires.CONVERSE_STREAM),
+            )
+        )
+    ),
 )
 SCALARS = (
     st.none()
@@ -94,6 +108,7 @@ def spoiled(draw: st.DrawFn, value: Any) -> Any:
 
 
 def assert_sound(found: dict[str, Any]) -> None:
+    assert found.get("seekwatch.llm.unread_reason") != "failed"
     value: Any
     for key, value in found.items():
         assert is_list(value) or isinstance(value, str | bool | int | float), key

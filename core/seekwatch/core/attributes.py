@@ -138,11 +138,13 @@ SERVICE_INSTANCE_ID: Final = "service.instance.id"
 
 SEARCH_PROVIDER: Final = "seekwatch.search.provider"
 SEARCH_UNREAD: Final = "seekwatch.search.unread_reason"
-"""Why the results of a search could not be read (`too-large`, `not-json`, `unknown-shape`)."""
+"""Why the results of a search could not be read: `html` (a page for people), `not-json`,
+`unknown-shape`, `too-large`, `closed-early`."""
 SEARCH_RESULT_COUNT: Final = "seekwatch.search.result_count"
 SEARCH_MISSING: Final = "seekwatch.search.missing"
 """List of strings: what the answer to a search does not say at all: `query`, `results`, `urls`,
-`dates`. On a model call, of the searches that its provider ran."""
+`dates`. On a model call, of the searches that its provider ran. A search whose results have some
+dates is missing none."""
 
 LLM_UNREAD: Final = "seekwatch.llm.unread_reason"
 """Why an answer of a model could not be read: `empty`, `not-json`, `unknown-shape`, `too-deep`,

@@ -86,9 +86,8 @@ def _said_by_version_1(body: Mapping[str, Any]) -> list[Part]:
     parts = _searched(body)
     text = body.get("text")
     if isinstance(text, str):
-        documents = {
-            lookup(item, "id"): as_mapping(item) for item in as_list(body.get("documents"))
-        }
+        listed = map(as_mapping, as_list(body.get("documents")))
+        documents = {item["id"]: item for item in listed if isinstance(item.get("id"), str)}
         part = telling.text_part(text)
         for item in as_list(body.get("citations")):
             ids = as_list(lookup(item, "document_ids"))
@@ -155,7 +154,7 @@ class _Stream:
             self.whole["id"] = data.get("id")
         elif kind in ("content-start", "content-delta"):
             content = as_mapping(said.get("content"))
-            block = self.blocks.setdefault(index, {"type": content.get("type", "text")})
+            block = self.blocks.setdefault(index, {"type": word(content.get("type")) or "text"})
             for key in ("text", "thinking"):
                 if isinstance(content.get(key), str):
                     block.setdefault(key, []).append(content[key])

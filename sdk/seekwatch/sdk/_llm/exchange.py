@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from seekwatch.core import attributes
+from seekwatch.sdk._guard import failed
 from seekwatch.sdk._shapes import as_mapping, is_list, is_mapping, lookup
 
 from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses
@@ -27,6 +28,7 @@ NOT_JSON: Final = "not-json"
 UNKNOWN_SHAPE: Final = "unknown-shape"
 CUT: Final = "cut"
 TOO_DEEP: Final = "too-deep"
+FAILED: Final = "failed"
 
 _PRICED: Final = frozenset({"openrouter", "perplexity"})
 """Providers whose answers name a cost in US dollars."""
@@ -101,20 +103,24 @@ def read_call(exchange: ModelExchange) -> dict[str, Any]:
         attributes.PROVIDER_NAME: provider_of(exchange.host) or api.provider,
         attributes.OPERATION_NAME: api.operation,
     }
-    try:
-        asked = _asked(exchange, found, reader)
-        values |= asked_attributes(asked)
-    except RecursionError:
-        values[attributes.LLM_UNREAD] = TOO_DEEP
+    values |= _tried(lambda: asked_attributes(_asked(exchange, found, reader)))
     values |= gateway_attributes(exchange.headers)
     if exchange.status is not None and exchange.status < 400:
-        try:
-            values |= _answer(exchange, api, reader, values)
-        except RecursionError:
-            values[attributes.LLM_UNREAD] = TOO_DEEP
+        values |= _tried(lambda: _answer(exchange, api, reader, values))
     if exchange.counted_above:
         values = {key: value for key, value in values.items() if key not in _COUNTED}
     return {key: _safe(value) for key, value in values.items()}
+
+
+def _tried(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Read one side of a call; what is not read of one does not take the other with it."""
+    try:
+        return read()
+    except RecursionError:
+        return {attributes.LLM_UNREAD: TOO_DEEP}
+    except Exception as error:  # noqa: BLE001 - a bug of ours costs this side, and is counted
+        failed("reading a model call", error)
+        return {attributes.LLM_UNREAD: FAILED}
 
 
 def _asked(exchange: ModelExchange, found: Found, reader: _Reader) -> Asked:

@@ -92,14 +92,15 @@ def assemble(events: Iterable[Event]) -> dict[str, Any]:
         elif kind == "conversation.response.done":
             whole["usage"] = data.get("usage")
         elif kind == "message.output.delta":
-            entry = entries.setdefault(index, {"type": "message.output", "content": []})
+            entry = entries.setdefault(index, {"type": "message.output"})
             entry |= {key: data[key] for key in ("role", "model") if data.get(key)}
-            _append(entry["content"], data.get("content"))
+            _append(entry.setdefault("content", []), data.get("content"))
         elif kind == "function.call.delta":
             entry = entries.setdefault(index, {**data, "type": "function.call", "arguments": ""})
-            entry["arguments"] += word(data.get("arguments")) or ""
+            entry["arguments"] = f"{entry.get('arguments', '')}{word(data.get('arguments')) or ''}"
         elif kind.startswith("tool.execution"):
-            entries.setdefault(index, {}).update({**data, "type": "tool.execution"})
+            done = {key: value for key, value in data.items() if key != "content"}
+            entries.setdefault(index, {}).update({**done, "type": "tool.execution"})
     whole["outputs"] = [entries[index] for index in sorted(entries)]
     for entry in whole["outputs"]:
         for part in as_list(entry.get("content")):
