@@ -11,6 +11,8 @@ ALLOWED = {
     "typing_extensions", "urllib3", "wrapt", "zipp", "chardet", "simplejson", "psutil",
     "brotli", "brotlicffi", "h2", "socks", "zstandard", "compression", "click", "rich", "pygments",
     "_virtualenv", "cython_runtime", "OpenSSL", "cryptography",
+    # OpenTelemetry's httpx instrumentation imports it where it is installed.
+    "httpx2",
 }  # fmt: skip
 
 

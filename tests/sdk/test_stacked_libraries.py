@@ -12,10 +12,12 @@ from typing import Any
 
 import aiohttp
 import httpx
+import httpx2
 import pytest
 import requests
 import urllib3
 import wrapt
+from opentelemetry.instrumentation import httpx as stock
 from opentelemetry.instrumentation.utils import suppress_http_instrumentation
 from opentelemetry.sdk.trace import TracerProvider
 from requests.adapters import HTTPAdapter
@@ -529,6 +531,18 @@ def test_a_library_that_is_imported_later_is_wrapped_then_and_none_is_imported_b
     )
     assert said.split("\n")[:2] == ["[]", "200"]
     assert len(sink.of_kind("TOOL")) == 1
+
+
+@pytest.mark.skipif(
+    not hasattr(stock, "HTTPX2ClientInstrumentor"), reason="this release does not know httpx2"
+)
+def test_the_stock_instrumentation_of_httpx2_is_on_too(web: LocalWeb, sink: HttpSink) -> None:
+    httpx2.get(web.url + "/page")
+    (ours,) = fetches(sink)
+    (theirs,) = [span for span in sink.spans if span.name == "GET"]
+    assert theirs.parent_id == ours.span_id
+    uninstrument()
+    assert sink.histogram("http.client.request.duration").count == 1
 
 
 def test_httpx2_under_the_name_of_httpx_is_wrapped_once(web: LocalWeb, sink: HttpSink) -> None:

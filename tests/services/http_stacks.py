@@ -275,7 +275,7 @@ class Urllib3Stack:
     def stream(self, url: str) -> bytes:
         with urllib3.PoolManager() as pools:
             response = pools.request("GET", url, preload_content=False)
-            return b"".join(response.stream(1000))
+            return b"".join(response.stream(1000, decode_content=True))
 
     def peek(self, url: str) -> bytes:
         with urllib3.PoolManager() as pools:

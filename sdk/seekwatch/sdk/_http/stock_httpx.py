@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
-from opentelemetry.instrumentation import httpx as instrumentors
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Span
 
@@ -41,6 +40,9 @@ def install(
         prepare: cleans the URLs on its spans as they start, for processors that are not ours.
         library: `httpx`, or `httpx2`, which has an instrumentor from release 0.66 on.
     """
+    # It imports httpx2 wherever that is installed: not before it is needed.
+    from opentelemetry.instrumentation import httpx as instrumentors
+
     found = getattr(instrumentors, _INSTRUMENTORS[library], None)
     instrumentor = None if found is None else found()
     if instrumentor is None or instrumentor.is_instrumented_by_opentelemetry:
