@@ -26,7 +26,7 @@ class {name}(BaseInstrumentor):
         {library}.log.append("-{label}")
 """
 MODULES = {
-    "openinference": ("openinference-instrumentation-openai", "openinference.instrumentation"),
+    "openinference": ("openinference-instrumentation-openai", "openinference.fakes"),
     "genai": ("opentelemetry-instrumentation-genai-openai", "opentelemetry.instrumentation.genai"),
     "genai_v2": ("opentelemetry-instrumentation-openai-v2", "opentelemetry.instrumentation.v2"),
     "openllmetry": ("opentelemetry-instrumentation-openai", "opentelemetry.instrumentation"),
@@ -136,7 +136,7 @@ def test_packages_that_only_their_name_tells_apart_are_told_apart(site: Site) ->
 
 def test_one_that_is_registered_twice_is_on_once(site: Site) -> None:
     site.instrumentor("openinference")
-    entry = "openai = openinference.instrumentation.openai:Instrumentor\n"
+    entry = "openai = openinference.fakes.openai:Instrumentor\n"
     site.distribution("again", "1", {}, f"[openinference_instrumentor]\n{entry}")
     assert site.run(IMPORTED_LATER) == ["openinference"]
 
@@ -319,7 +319,7 @@ def test_a_step_of_langchain_is_current_while_it_runs(site: Site) -> None:
             "langchain_core.runnables.config": textwrap.dedent(config),
         },
     )
-    module = "openinference.instrumentation.langchain"
+    module = "openinference.fakes.langchain"
     source = INSTRUMENTOR.format(
         name="Instrumentor",
         requires="langchain-core",
