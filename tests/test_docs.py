@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from seekwatch.core import attributes, topics
 from seekwatch.exporters.metrics import METRIC_NAMES, SAMPLE_NAMES
 from seekwatch.monitor.cli import app
-from seekwatch.monitor.settings.reading import setting_keys, variable
+from seekwatch.monitor.settings.reading import OF_AGENTS, setting_keys, variable
 from tests.services.documents import ROOT, Page, pages
 
 PAGES = pages()
@@ -24,7 +24,6 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 # Variables that are not settings of the monitor.
 OTHER_VARIABLES = {
     "SEEKWATCH_CONFIG",  # read before the settings
-    "SEEKWATCH_SALT",  # of the SDK
     "SEEKWATCH_TEST_CACHE",  # of the tests
 }
 # What the layout is explained by.
@@ -118,7 +117,7 @@ def test_metrics_are_ours(page: Page) -> None:
 
 @every_page
 def test_variables_are_settings(page: Page) -> None:
-    known = {variable(key) for key in setting_keys()} | OTHER_VARIABLES
+    known = {variable(key) for key in setting_keys()} | OF_AGENTS | OTHER_VARIABLES
     for name in re.findall(r"\bSEEKWATCH_[A-Z_]*[A-Z]\b(?!…|\*)", page.text):
         assert name in known, f"{page.name} names the variable {name}"
 

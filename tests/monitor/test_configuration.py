@@ -195,3 +195,11 @@ def test_every_setting_can_be_set_by_its_variable(monkeypatch: pytest.MonkeyPatc
         text = json.dumps(value) if isinstance(value, dict | bool) else str(value)
         monkeypatch.setenv(variable(key), "" if value is None else text)
     assert load_settings().model_dump() == defaults.model_dump()
+
+
+def test_variables_of_an_agent_on_the_same_machine_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SEEKWATCH_AGENT", "SEEKWATCH_ENDPOINT", "SEEKWATCH_SALT"):
+        monkeypatch.setenv(name, "an agent's")
+    load_settings()

@@ -25,11 +25,11 @@ from .shown_values import shown
 CONFIG_VARIABLE: Final = f"{ENVIRONMENT_PREFIX}CONFIG"
 _TEST_PREFIX: Final = f"{ENVIRONMENT_PREFIX}TEST_"
 
-_OF_AGENTS: Final = frozenset(
+OF_AGENTS: Final = frozenset(
     ENVIRONMENT_PREFIX + name
     for name in (
         *("AGENT", "CAPTURE_CONTENT", "CAPTURE_PAGES", "ENDPOINT", "ENTRYPOINT"),
-        *("ENVIRONMENT", "RELEASE", "RUN_PID", "SALT"),
+        *("ENVIRONMENT", "RELEASE", "RUN_MAX_SECONDS", "RUN_PID", "RUN_QUIET_SECONDS", "SALT"),
     )
 )
 """Variables of the SDK: one machine, or one shell, may have an agent and its monitor."""
@@ -160,7 +160,7 @@ def _check_environment(environment: Mapping[str, str]) -> None:
         upper = name.upper()
         if not upper.startswith(ENVIRONMENT_PREFIX) or upper.startswith(_TEST_PREFIX):
             continue
-        if upper in known | sections | _OF_AGENTS or upper == CONFIG_VARIABLE:
+        if upper in known | sections | OF_AGENTS or upper == CONFIG_VARIABLE:
             continue
         if upper.startswith(open_ended) or _SERVICE_LINK.fullmatch(upper):
             continue
