@@ -1,6 +1,7 @@
 """Libraries that send through each other: one span a call, whatever is below it."""
 
 import asyncio
+import contextvars
 import io
 import json
 import pickle
@@ -427,6 +428,25 @@ def test_concurrent_requests_of_one_aiohttp_session_do_not_mix(
         number = agents[span.parent_id].attributes["input.value"].removeprefix("question ")
         assert span.attributes["url.full"].endswith(f"/redirect?n={number}")
         assert len(json.loads(span.attributes["seekwatch.fetch.hops"])) == 2
+
+
+class Silent(httpx.AsyncBaseTransport):
+    """A transport whose answer never comes."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("the future has no result")
+
+
+def test_a_call_that_is_dropped_in_another_context_ends_without_a_word(sink: HttpSink) -> None:
+    async def work() -> None:
+        coroutine = httpx.AsyncClient(transport=Silent()).get("http://silent.example/")
+        contextvars.copy_context().run(coroutine.send, None)
+        contextvars.copy_context().run(coroutine.close)
+
+    asyncio.run(work())
+    (span,) = fetches(sink)
+    assert span.attributes["error.type"] == "GeneratorExit"
 
 
 def test_a_session_that_was_there_before_is_seen(web: LocalWeb, sink: HttpSink) -> None:

@@ -60,8 +60,7 @@ def _request(original: Callable[..., Any]) -> Callable[..., Any]:
             sending.call.failed(error)
             raise
         finally:
-            outermost.reset(token)
-            leave(sending)
+            leave(sending, token)
         _answered(sending, self, options, response)
         return response
 

@@ -82,8 +82,7 @@ def _send(original: Callable[..., Any], tees: Tees) -> Callable[..., Any]:
             sending.call.failed(error)
             raise
         finally:
-            outermost.reset(token)
-            leave(sending)
+            leave(sending, token)
         _answered(sending, response, tees)
         return response
 
@@ -104,8 +103,7 @@ def _async_send(original: Callable[..., Any], tees: Tees) -> Callable[..., Any]:
             sending.call.failed(error)
             raise
         finally:
-            outermost.reset(token)
-            leave(sending)
+            leave(sending, token)
         _answered(sending, response, tees)
         return response
 

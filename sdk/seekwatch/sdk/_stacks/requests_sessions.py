@@ -53,8 +53,7 @@ def _send(original: Callable[..., Any]) -> Callable[..., Any]:
             sending.call.failed(error)
             raise
         finally:
-            outermost.reset(token)
-            leave(sending)
+            leave(sending, token)
         _answered(sending, response)
         return response
 

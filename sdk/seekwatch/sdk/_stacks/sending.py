@@ -7,7 +7,8 @@ answer from the same host, or to the same URL, is a trip of the outer call; one 
 authentication flow or a middleware makes to elsewhere (a token, say) is a call of its own.
 """
 
-from contextvars import ContextVar
+from contextlib import suppress
+from contextvars import ContextVar, Token
 from typing import Final
 from urllib.parse import unquote
 
@@ -121,9 +122,19 @@ def begin(
 
 
 @guarded("leaving a request")
-def leave(sending: Sending) -> None:
-    """Note that the library has handed over an answer or an error."""
+def leave(sending: Sending, token: Token[Sending | None] | None = None) -> None:
+    """Note that the library has handed over an answer or an error.
+
+    Args:
+        sending: the call.
+        token: what undoes that it is the outermost of its context.
+    """
     sending.is_over = True
+    if token is not None:
+        # A coroutine that is dropped while it waits is closed in another context: nothing is
+        # wrong then, that one never had our call.
+        with suppress(ValueError):
+            outermost.reset(token)
     sending.call.leave()
 
 

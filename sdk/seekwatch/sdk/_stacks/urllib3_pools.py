@@ -52,8 +52,7 @@ def _urlopen(original: Callable[..., Any]) -> Callable[..., Any]:
             sending.call.failed(error)
             raise
         finally:
-            outermost.reset(token)
-            leave(sending)
+            leave(sending, token)
         _answered(sending, response)
         return response
 
