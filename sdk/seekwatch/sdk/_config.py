@@ -5,7 +5,7 @@ whatever goes wrong later is ours to bear and never reaches the agent.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -36,6 +36,18 @@ class Config:
     search_apis: tuple[SearchApi, ...] = ()
     entrypoint: tuple[str, str] | None = None
     """Module and attribute path of the agent's function."""
+
+    def other_arguments(self, other: "Config") -> list[str]:
+        """Name the arguments of `instrument` that have another value there.
+
+        Not `redact`: two callables cannot be compared.
+        """
+        named = {"page_bytes": "capture_pages"}
+        return [
+            named.get(each.name, each.name)
+            for each in fields(self)
+            if each.name != "redactor" and getattr(self, each.name) != getattr(other, each.name)
+        ]
 
 
 def build_config(

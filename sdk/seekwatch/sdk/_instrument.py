@@ -109,7 +109,7 @@ def _instrument(
 ) -> None:
     global _installed
     if _installed is not None:
-        logger.info("already instrumented as %r", _installed.runtime.config.agent)
+        _say_already(_installed.runtime.config, config)
         return
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         logger.info("OTEL_SDK_DISABLED is true: nothing is instrumented")
@@ -122,6 +122,20 @@ def _instrument(
     _installed = installation
     _guard.describe_by(installation.runtime.described_failure)
     set_current(installation.runtime)
+
+
+def _say_already(held: Config, asked: Config) -> None:
+    """A notebook's cell that is run again is no mistake; one that says something else may be."""
+    other = held.other_arguments(asked)
+    if other:
+        logger.warning(
+            "already instrumented as %r: this call changes nothing, and the other value of %s is "
+            "not used; call uninstrument() first to begin anew",
+            held.agent,
+            ", ".join(other),
+        )
+    else:
+        logger.info("already instrumented as %r", held.agent)
 
 
 def _install(

@@ -78,11 +78,6 @@ class _Carried:
             held.reset(self._set)
 
 
-@guarded("handing over a run")
-def _carried() -> _Carried | None:
-    return None if current() is None else _Carried()
-
-
 class _Item:
     """A function that runs where it is called, with what was current where it was handed over."""
 
@@ -100,39 +95,42 @@ class _Item:
             self._carried.leave()
 
 
+@guarded("handing over a run")
+def _item(function: Callable[..., Any]) -> _Item | None:
+    return None if current() is None else _Item(_Carried(), function)
+
+
 def _submit(original: Callable[..., Any]) -> Callable[..., Any]:
     def submit(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        carried = _carried()
-        if carried is None:
-            return original(self, fn, *args, **kwargs)
-        return original(self, _Item(carried, fn), *args, **kwargs)
+        return original(self, _item(fn) or fn, *args, **kwargs)
 
     return submit
 
 
 def _start(original: Callable[..., Any]) -> Callable[..., Any]:
     def start(self: threading.Thread) -> None:
-        carried = _carried()
-        if carried is not None and not carried.is_empty:
-            _carry_into(self, carried)
+        _carry_into(self)
         original(self)
 
     return start
 
 
 @guarded("handing a run to a thread")
-def _carry_into(thread: threading.Thread, carried: _Carried) -> None:
-    """Have a thread run with what is carried, whatever class it is of."""
+def _carry_into(thread: threading.Thread) -> None:
+    """Have a thread run with what is current here, whatever class it is of."""
+    carried = None if current() is None else _Carried()
+    if carried is None or carried.is_empty:
+        return
     target = getattr(thread, "_target", None)
     for module in (type(thread).__module__, getattr(target, "__module__", None)):
         if f"{module}.".startswith(_ALONE):
             return
-    run = thread.run
+    inside = _Item(carried, thread.run)
 
     def run_inside() -> None:
         # The instance's own `run` goes first, so that no reference to the thread stays in it.
         vars(thread).pop("run", None)
-        _Item(carried, run)()
+        inside()
 
     vars(thread)["run"] = run_inside
 
