@@ -1,7 +1,10 @@
 """Spans of HTTP calls are made late, and nobody can tell."""
 
+from typing import Any
+
 import httpx
 import pytest
+import wrapt
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -13,7 +16,7 @@ from opentelemetry.sdk.trace.sampling import (
     Sampler,
     SamplingResult,
 )
-from opentelemetry.trace import SpanKind, get_current_span
+from opentelemetry.trace import SpanKind, get_current_span, set_span_in_context, use_span
 
 from seekwatch.sdk import agent_run, flush, instrument
 from tests.services.otlp_sink import HttpSink
@@ -137,6 +140,25 @@ def test_a_processor_sees_the_start_with_its_time_and_its_parent(
     assert run.start_time is not None
     assert call.start_time is not None
     assert run.start_time <= call.start_time
+
+
+def test_the_parent_is_the_span_that_was_current_when_the_call_began(
+    memory: InMemorySpanExporter,
+) -> None:
+    tracer = instrumented(memory).get_tracer("framework")
+    outer = tracer.start_span("workflow")
+    inner = tracer.start_span("tool", set_span_in_context(outer))
+    stand_in: Any = wrapt.ObjectProxy(inner)
+    with use_span(stand_in):
+        fetch()
+        # What LlamaIndex's instrumentor does when its span is over.
+        stand_in.__wrapped__ = outer
+    inner.end()
+    outer.end()
+    flush()
+    [call] = [span for span in memory.get_finished_spans() if span.name == "execute_tool fetch"]
+    assert call.parent is not None
+    assert call.parent.span_id == inner.get_span_context().span_id
 
 
 def test_a_sampler_is_asked_once_and_its_attributes_stand(memory: InMemorySpanExporter) -> None:

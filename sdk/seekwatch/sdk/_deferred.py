@@ -17,7 +17,16 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Tracer
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
-from opentelemetry.trace import Link, Span, SpanContext, SpanKind, TraceFlags, get_current_span
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    TraceFlags,
+    get_current_span,
+    set_span_in_context,
+)
 from opentelemetry.trace import Tracer as AnyTracer
 from opentelemetry.util.types import Attributes, AttributeValue
 
@@ -59,7 +68,7 @@ def start_span(
         _SAMPLED_RANDOM if parent.trace_flags & _RANDOM else _SAMPLED,
         sampled.trace_state,
     )
-    span = DeferredSpan(tracer, name, context, kind, identity, sampled, start_time)
+    span = DeferredSpan(tracer, name, context, parent, kind, identity, sampled, start_time)
     return span if sampled.decision is Decision.RECORD_AND_SAMPLE else span.real()
 
 
@@ -71,12 +80,14 @@ class DeferredSpan(Span):
         tracer: Tracer,
         name: str,
         context: Context,
+        parent: SpanContext,
         kind: SpanKind,
         identity: SpanContext,
         sampled: SamplingResult,
         start_time: int,
     ) -> None:
         self._plan = (tracer, name, context, kind, start_time)
+        self._parent = parent
         self._identity = identity
         self._sampled = sampled
         self._real: Span | None = None
@@ -93,6 +104,9 @@ class DeferredSpan(Span):
 
     def _make(self) -> Span:
         tracer, name, context, kind, start_time = self._plan
+        if get_current_span(context).get_span_context() != self._parent:
+            # LlamaIndex's instrumentor makes a stand-in current, which is another span later on.
+            context = set_span_in_context(NonRecordingSpan(self._parent), context)
         # The tracer's own way of making spans, with what it would draw and ask for told to it.
         told = _Told(self._identity, self._sampled)
         teller = copy.copy(tracer)
