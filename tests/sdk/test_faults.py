@@ -2,8 +2,12 @@
 
 import asyncio
 import importlib
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +18,7 @@ from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool
 from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.otlp_sink import HttpSink
 from tests.services.waiting import eventually
-from tests.services.web import PAGE, LocalWeb
+from tests.services.web import PAGE, Answer, LocalWeb
 
 POINTS = [
     "_http.call:calls.is_model_path",
@@ -151,3 +155,28 @@ def test_the_agent_sees_the_same_whatever_fails_in_us(web: LocalWeb, fault: str)
     use("on a bare thread")
     flush(2)
     eventually(failures, what=f"a failure of {fault}, which was never reached")
+
+
+@pytest.mark.parametrize(
+    "share",
+    [
+        pytest.param("25", id="every twenty-fifth"),
+        pytest.param("1", id="all", marks=[pytest.mark.nightly, pytest.mark.timeout(3600)]),
+    ],
+)
+def test_whatever_function_of_ours_fails_the_agent_does_the_same(
+    web: LocalWeb, sink: HttpSink, share: str
+) -> None:
+    """The places are read from the source: see `tests/services/faults.py`."""
+    web.pages["/stream"] = lambda _: Answer(200, PAGE.encode() * 100)
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.services.faults", web.url, sink.url, share],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found = json.loads(ended.stdout.splitlines()[-1])
+    assert found["places"]
+    assert found["noticed"] == {}
+    assert found["slow"] == {}

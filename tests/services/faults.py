@@ -1,0 +1,332 @@
+"""An SDK that fails wherever it is told to: every function of ours is a place to fail.
+
+`python -m tests.services.faults WEB SINK` loads the SDK with a check at the start of each function
+(inside the fence, where a function begins with one), lets an agent work once to see which are
+reached on its threads, and then once more for each with that one failing. It prints, as JSON, the
+places where the agent noticed. A function that is added later is covered without a line here.
+"""
+
+import ast
+import asyncio
+import importlib.abc
+import importlib.machinery
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+PACKAGE = "seekwatch.sdk."
+CHECK = "__fail_here__"
+OUR_THREADS = ("seekwatch-", "Otel")
+STAND_INS = {
+    "_deferred.DeferredSpan.get_span_context": "returns what it holds",
+    "_export.batching.BatchingProcessor.on_start": "has nothing in it",
+    **dict.fromkeys(
+        (
+            "_runs.run.agent_run",
+            "_runs.run.current_run",
+            "_runs.run.AgentRun.ended",
+            *(f"_runs.run.AgentRun.__{name}__" for name in ("init", "enter", "exit")),
+            *(f"_runs.run.AgentRun.__{name}__" for name in ("aenter", "aexit")),
+        ),
+        "the agent calls it by name; keeps what it is given and calls what is fenced",
+    ),
+    **dict.fromkeys(
+        ("_runs.wrapping._Yielded.__init__", "_runs.wrapping._Yielded.add"),
+        "appends to a list, within a bound",
+    ),
+    "_runs.executors._Item.__call__": "stands in for the agent's function; its parts are fenced",
+    "_runs.executors._carry_into.run_inside": "stands in for the thread's run",
+}
+"""Places that the agent calls unfenced because nothing in them can fail, and why."""
+
+
+HANGS = 20
+"""Seconds after which the agent's work is taken to hang."""
+
+
+class OurFaultError(RuntimeError):
+    """Raised by our own code."""
+
+
+class Faults:
+    """Which places were reached on the agent's threads, and which one fails."""
+
+    def __init__(self) -> None:
+        self.reached: set[str] = set()
+        self.failing: str | None = None
+        self.hit = 0
+
+    def check(self, place: str) -> None:
+        """Fail if this is the place."""
+        if not threading.current_thread().name.startswith(OUR_THREADS):
+            self.reached.add(place)
+        if place == self.failing:
+            self.hit += 1
+            raise OurFaultError(place)
+
+
+FAULTS = Faults()
+
+
+class _Checks(ast.NodeTransformer):
+    """Puts a check into every function that is not a wrapper around the agent's own."""
+
+    def __init__(self, module: str) -> None:
+        self._path: list[str] = [module.removeprefix(PACKAGE)]
+        self._parameters: list[set[str]] = []
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Go into a class."""
+        self._path.append(node.name)
+        self.generic_visit(node)
+        self._path.pop()
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Put a check into a function."""
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        """Put a check into a coroutine."""
+        return self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        outer = set().union(*self._parameters) if self._parameters else set()
+        wrapper = _calls_one_of(node, outer)
+        arguments = node.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        self._path.append(node.name)
+        self._parameters.append({argument.arg for argument in named})
+        self.generic_visit(node)
+        self._parameters.pop()
+        place = ".".join(self._path)
+        self._path.pop()
+        if not wrapper:
+            _insert(node, ast.parse(f"{CHECK}({place!r})").body[0])
+        return node
+
+
+def _calls_one_of(node: ast.AST, names: set[str]) -> bool:
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in names
+        for each in ast.walk(node)
+    )
+
+
+def _insert(node: ast.FunctionDef | ast.AsyncFunctionDef, check: ast.stmt) -> None:
+    body = node.body
+    first = 1 if ast.get_docstring(node) is not None else 0
+    if len(body) > first and isinstance(body[first], ast.Try) and body[first].handlers:  # type: ignore[attr-defined]
+        body[first].body.insert(0, check)  # type: ignore[attr-defined]
+    else:
+        body.insert(first, check)
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles a module of the SDK with checks in it."""
+
+    def source_to_code(  # type: ignore[override]
+        self, data: bytes, path: str, *, _optimize: int = -1
+    ) -> CodeType:
+        """Compile with checks."""
+        tree = ast.fix_missing_locations(_Checks(self.name).visit(ast.parse(data)))
+        code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+        return code
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Never take a cached compilation."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module with the check at hand."""
+        setattr(module, CHECK, FAULTS.check)
+        super().exec_module(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find modules of the SDK as everyone does, and load them with checks."""
+        if not fullname.startswith(PACKAGE) or fullname.endswith("._guard"):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
+            spec.loader = _Loader(fullname, spec.origin)
+        return spec
+
+
+# What an agent does
+
+
+def agent_of(web: str) -> Callable[[], list[Any]]:  # noqa: C901 - a list of calls
+    """Return an agent's work: every kind of call that the SDK has a hand in."""
+    import aiohttp
+    import httpx
+    import requests
+    import urllib3
+
+    from seekwatch.sdk import agent_run, current_run, llm, retriever, tool
+
+    @retriever
+    def search(query: str) -> list[dict[str, str]]:
+        return [{"url": "https://a.example/", "title": query}]
+
+    @tool(name="used")
+    def use(argument: str) -> str:
+        return argument
+
+    @tool
+    def fail(argument: str) -> str:
+        raise LookupError(argument)
+
+    @tool
+    def steps(count: int) -> Iterator[int]:
+        yield from range(count)
+
+    @tool
+    async def ticks(count: int) -> AsyncIterator[int]:
+        for number in range(count):
+            await asyncio.sleep(0)
+            yield number
+
+    @llm
+    async def think(prompt: str) -> str:
+        await asyncio.sleep(0)
+        return prompt
+
+    chat = {"model": "m", "messages": [{"role": "user", "content": "q"}]}
+
+    def synchronous(seen: list[Any]) -> None:
+        with httpx.Client(base_url=web, follow_redirects=True) as client:
+            seen.append(client.get("/redirect").text)
+            seen.append(client.get("/search/none", params={"q": "x", "format": "json"}).json())
+            with client.stream("GET", "/stream") as response:
+                seen.append(len(response.read()))
+            with client.stream("GET", "/stream") as response:
+                seen.append(next(response.iter_bytes(64)))
+            seen.append(client.post("/v1/chat/completions", json=chat).json())
+            try:
+                client.get("http://127.0.0.1:9/")
+            except httpx.HTTPError as error:
+                seen.append(repr(error))
+        with requests.Session() as session:
+            seen.append(session.get(f"{web}/redirect").text)
+            seen.append(sum(map(len, session.get(f"{web}/stream", stream=True).iter_content(99))))
+            seen.append(session.post(f"{web}/v1/chat/completions", json=chat).json())
+            try:
+                session.get("http://127.0.0.1:9/")
+            except requests.RequestException as error:
+                seen.append(type(error).__name__)
+        with urllib3.PoolManager() as pool:
+            seen.append(pool.request("GET", f"{web}/page").data)
+        with ThreadPoolExecutor(2) as executor:
+            seen.append(sorted(executor.map(use, ["b", "a"])))
+
+    async def asynchronous(seen: list[Any]) -> None:
+        async with httpx.AsyncClient(base_url=web) as client:
+            seen.append((await client.get("/page")).text)
+            async with client.stream("GET", "/page") as answer:
+                seen.append((await answer.aread()).decode())
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"{web}/redirect") as response:
+                seen.append(await response.text())
+            async with session.post(f"{web}/v1/chat/completions", json=chat) as response:
+                seen.append(await response.json())
+            async with session.get(f"{web}/stream") as response:
+                seen.append(len(await response.content.read(10)))
+        seen.append(await think("t"))
+        seen.append([number async for number in ticks(3)])
+        async for number in ticks(3):
+            seen.append(number)
+            break
+        seen.append(await asyncio.to_thread(use, "thread"))
+        seen.append(await asyncio.gather(think("x"), think("y")))
+
+    async def whole(seen: list[Any]) -> None:
+        async with agent_run("q", name="n") as run:
+            run.limits(deadline=1)
+            run.context(lane="canary", principal="p")
+            current_run()
+            await asynchronous(seen)
+            run.answer("a", ["https://a.example/"])
+
+    def work() -> list[Any]:
+        seen: list[Any] = []
+        try:
+            with agent_run("q") as run:
+                synchronous(seen)
+                seen += [search("s"), use("u"), list(steps(3)), next(iter(steps(3)))]
+                run.stop("budget")
+                fail("x")
+        except LookupError as error:
+            seen.append(repr(error))
+        asyncio.run(whole(seen))
+        # Without a root of its own.
+        seen.append(use("alone"))
+        seen.append(httpx.get(f"{web}/page").status_code)
+        return seen
+
+    return work
+
+
+def main(web: str, sink: str, share: str = "") -> None:
+    """Work once, then once for each place; print what the agent noticed as JSON."""
+    sys.meta_path.insert(0, _Finder())
+    from seekwatch.sdk import flush, instrument, uninstrument
+    from seekwatch.sdk._guard import failures, reset_failures
+
+    def hang(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, hang)
+    instrument("faulty", endpoint=sink)
+    work = agent_of(web)
+    expected = work()
+    assert work() == expected, "the agent does not do the same twice"
+    flush(5)
+    FAULTS.reached.clear()
+    began = time.monotonic()
+    assert work() == expected
+    bare = time.monotonic() - began
+    noticed: dict[str, str] = {}
+    slow: dict[str, float] = {}
+    every = int(share) if share else 1
+    places = sorted(FAULTS.reached - STAND_INS.keys())[::every]
+    missed: list[str] = []
+    for place in places:
+        reset_failures()
+        FAULTS.failing, FAULTS.hit = place, 0
+        began = time.monotonic()
+        signal.alarm(HANGS)
+        try:
+            seen = work()
+        except Exception as error:  # noqa: BLE001 - any at all is what is looked for
+            noticed[place] = repr(error)
+        else:
+            if seen != expected:
+                pairs = [(a, b) for a, b in zip(seen, expected, strict=False) if a != b]
+                noticed[place] = f"differs: {str(pairs[:1])[:200]}"
+        took = time.monotonic() - began
+        signal.alarm(0)
+        FAULTS.failing = None
+        if took > 5 * bare + 2:
+            slow[place] = took
+        print(place, f"{took:.2f} s of {bare:.2f}", noticed.get(place, ""), file=sys.stderr)
+        if FAULTS.hit and not failures():
+            missed.append(place)
+    uninstrument()
+    print(json.dumps({"places": places, "noticed": noticed, "slow": slow, "uncounted": missed}))
+
+
+if __name__ == "__main__":
+    assert Path(__file__).is_file()
+    main(*sys.argv[1:])
