@@ -41,6 +41,17 @@ STAND_INS = {
         ("_runs.wrapping._Yielded.__init__", "_runs.wrapping._Yielded.add"),
         "appends to a list, within a bound",
     ),
+    **dict.fromkeys(
+        (
+            "_runs.wrapping._awaited",
+            "_runs.wrapping._inside.__init__",
+            "_runs.wrapping._step_inside",
+            "_stacks.aiohttp_bodies.TeeBuffer.popleft",
+            *(f"_stacks.httpx_streams._SyncTee.{name}" for name in ("__iter__", "close")),
+            *(f"_stacks.httpx_streams._AsyncTee.{name}" for name in ("__aiter__", "aclose")),
+        ),
+        "stands in for the agent's own function or stream; its parts are fenced",
+    ),
     "_runs.executors._Item.__call__": "stands in for the agent's function; its parts are fenced",
     "_runs.executors._carry_into.run_inside": "stands in for the thread's run",
 }
