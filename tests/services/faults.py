@@ -44,6 +44,8 @@ STAND_INS = {
     **dict.fromkeys(
         (
             "_runs.wrapping._awaited",
+            "_stacks.requests_sessions._hop",
+            "_stacks.urllib3_bodies._tee",
             "_runs.wrapping._inside.__init__",
             "_runs.wrapping._step_inside",
             "_stacks.aiohttp_bodies.TeeBuffer.popleft",
