@@ -84,14 +84,22 @@ def write_agent(world: World, source: str) -> Path:
     return folder
 
 
-def run_agent(world: World, sdk: Path, framework: Framework, *options: str) -> list[str]:
+def run_agent(
+    world: World, sdk: Path, framework: Framework, *options: str, beside: str = ""
+) -> list[str]:
     """Ask an agent all questions; return its answers.
+
+    Args:
+        world: what it meets.
+        sdk: where our SDK is installed.
+        framework: the agent.
+        options: of `drive`.
+        beside: ending of the environment with an instrumentor in it.
 
     Raises:
         AssertionError: it failed, or our SDK had something to say on its standard error.
     """
     folder = write_agent(world, framework.source)
-    beside = "-openinference" if "--instrumentor" in options else ""
     place = environment(framework.environment + beside, sdk)
     result = subprocess.run(
         [str(place.python), str(HERE / "drive.py"), "--agent", str(folder), *options, *QUESTIONS],

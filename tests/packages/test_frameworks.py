@@ -40,8 +40,10 @@ def test_runs_that_the_agent_marks_are_seen_whole(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("framework", WITH_INSTRUMENTOR, ids=str)
+@pytest.mark.parametrize("by", ["found", "turned-on-by-the-agent"])
 def test_nothing_counts_twice_beside_an_openinference_instrumentor(
-    world: World, sdk: Path, framework: Framework
+    world: World, sdk: Path, framework: Framework, by: str
 ) -> None:
-    run_agent(world, sdk, framework, "--instrumentor", str(framework.instrumentor))
+    turned_on = [] if by == "found" else ["--instrumentor", str(framework.instrumentor)]
+    run_agent(world, sdk, framework, *turned_on, beside="-openinference")
     check_runs(world)
