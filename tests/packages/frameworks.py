@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from tests.services.library import QUESTIONS
 
 HERE: Final = Path(__file__).parent
 PAGE: Final = ROOT / "docs" / "frameworks.md"
+NOTHING: Final[Mapping[str, str]] = {}
 _TIMEOUT_SECONDS: Final = 200
 
 
@@ -57,6 +59,7 @@ FRAMEWORKS: Final = (
     Framework("openai-httpx", "openai_httpx.py"),
     Framework("anthropic", "Anthropic SDK", _ANTHROPIC),
     Framework("anthropic", "anthropic_streamed.py", _ANTHROPIC),
+    Framework("google-genai", "google_genai.py"),
     Framework("langchain", "LangChain", _LANGCHAIN),
     Framework("langchain", "langchain_streamed.py", _LANGCHAIN),
     Framework("llamaindex", "LlamaIndex", _instrumentor("llama_index", "LlamaIndex")),
@@ -85,7 +88,12 @@ def write_agent(world: World, source: str) -> Path:
 
 
 def run_agent(
-    world: World, sdk: Path, framework: Framework, *options: str, beside: str = ""
+    world: World,
+    sdk: Path,
+    framework: Framework,
+    *options: str,
+    beside: str = "",
+    variables: Mapping[str, str] = NOTHING,
 ) -> list[str]:
     """Ask an agent all questions; return its answers.
 
@@ -95,6 +103,7 @@ def run_agent(
         framework: the agent.
         options: of `drive`.
         beside: ending of the environment with an instrumentor in it.
+        variables: what its process is given beside the world's.
 
     Raises:
         AssertionError: it failed, or our SDK had something to say on its standard error.
@@ -104,7 +113,7 @@ def run_agent(
     result = subprocess.run(
         [str(place.python), str(HERE / "drive.py"), "--agent", str(folder), *options, *QUESTIONS],
         cwd=folder,
-        env=place.variables(world.variables),
+        env=place.variables({**world.variables, **variables}),
         capture_output=True,
         text=True,
         check=False,

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from seekwatch.core.model import Adapter
 from tests.packages.frameworks import FRAMEWORKS, Framework, run_agent
-from tests.packages.observed import check_runs
+from tests.packages.observed import check_runs, scored
 from tests.packages.world import World
-from tests.services.library import QUESTIONS
+from tests.services.library import QUESTIONS, TOPICS
 
 WITH_INSTRUMENTOR = [framework for framework in FRAMEWORKS if framework.instrumentor]
 
@@ -47,3 +48,28 @@ def test_nothing_counts_twice_beside_an_openinference_instrumentor(
     turned_on = [] if by == "found" else ["--instrumentor", str(framework.instrumentor)]
     run_agent(world, sdk, framework, *turned_on, beside="-openinference")
     check_runs(world)
+
+
+@pytest.mark.nightly
+def test_a_model_at_an_address_of_one_s_own_is_seen_like_its_maker_s(
+    world: World, sdk: Path
+) -> None:
+    [openai] = [framework for framework in FRAMEWORKS if framework.agent == "OpenAI SDK"]
+    run_agent(world, sdk, openai, variables={"OPENAI_BASE_URL": f"{world.model.url}/v1"})
+    assert "api.openai.com" not in world.internet.reached
+    check_runs(world)
+
+
+@pytest.mark.nightly
+def test_pages_that_a_browser_loads_are_fetches_of_the_run(world: World, sdk: Path) -> None:
+    [playwright] = [framework for framework in FRAMEWORKS if framework.agent == "Playwright"]
+    run_agent(world, sdk, playwright)
+    for run in scored(world.sink):
+        [topic] = [topic for topic in TOPICS if topic.question == run.episode.question]
+        loaded = [each for each in run.episode.fetches if each.adapter is Adapter.BROWSER]
+        assert [each.url for each in loaded] == [each.url for each in topic.documents]
+        for fetch, document in zip(loaded, topic.documents, strict=True):
+            assert fetch.status == 200
+            assert fetch.page is not None
+            assert document.sentence in str(fetch.page.text)
+            assert fetch.page.published is not None

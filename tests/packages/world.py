@@ -18,7 +18,13 @@ MODEL_HOSTS: Final = (
     "api.anthropic.com",
     "generativelanguage.googleapis.com",
 )
-_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY")
+_KEYS: Final = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "TAVILY_API_KEY",
+    "BRAVE_API_KEY",
+)
 
 
 @dataclass
