@@ -16,7 +16,7 @@ from typing import Any, Final
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Tracer
 from opentelemetry.sdk.trace.id_generator import IdGenerator
-from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
+from opentelemetry.sdk.trace.sampling import DEFAULT_ON, Decision, Sampler, SamplingResult
 from opentelemetry.trace import (
     Link,
     NonRecordingSpan,
@@ -24,6 +24,7 @@ from opentelemetry.trace import (
     SpanContext,
     SpanKind,
     TraceFlags,
+    TraceState,
     get_current_span,
     set_span_in_context,
 )
@@ -60,33 +61,49 @@ def start_span(
     parent = get_current_span(context).get_span_context()
     if type(tracer) is not Tracer or not parent.is_valid:
         return tracer.start_span(name, context, kind, attributes, start_time=start_time)
-    sampled = tracer.sampler.should_sample(context, parent.trace_id, name, kind, attributes, ())
+    flags = parent.trace_flags
+    sampled: SamplingResult | None = None
+    trace_state: TraceState | None = parent.trace_state
+    if tracer.sampler is not DEFAULT_ON or not flags & TraceFlags.SAMPLED:
+        # The default one says yes beneath whatever is sampled, and looks at nothing else.
+        sampled = tracer.sampler.should_sample(context, parent.trace_id, name, kind, attributes, ())
+        trace_state = sampled.trace_state
     identity = SpanContext(
         parent.trace_id,
         tracer.id_generator.generate_span_id(),
         False,
-        _SAMPLED_RANDOM if parent.trace_flags & _RANDOM else _SAMPLED,
-        sampled.trace_state,
+        _SAMPLED_RANDOM if flags & _RANDOM else _SAMPLED,
+        trace_state,
     )
-    span = DeferredSpan(tracer, name, context, parent, kind, identity, sampled, start_time)
-    return span if sampled.decision is Decision.RECORD_AND_SAMPLE else span.real()
+    plan = (tracer, name, context, kind, attributes, start_time)
+    span = DeferredSpan(plan, parent, identity, sampled)
+    if sampled is None or sampled.decision is Decision.RECORD_AND_SAMPLE:
+        return span
+    return span.real()
+
+
+Plan = tuple[Tracer, str, Context, SpanKind, dict[str, Any], int]
+"""Tracer, name, context, kind, attributes and start of a span."""
 
 
 class DeferredSpan(Span):
-    """A span that is known by its identity and made when it is first touched."""
+    """A span that is known by its identity and made when it is first touched.
+
+    Args:
+        plan: what it is made of.
+        parent: of its context, as it was when the span began.
+        identity: its own.
+        sampled: the sampler's answer; None for a plain yes.
+    """
 
     def __init__(
         self,
-        tracer: Tracer,
-        name: str,
-        context: Context,
+        plan: Plan,
         parent: SpanContext,
-        kind: SpanKind,
         identity: SpanContext,
-        sampled: SamplingResult,
-        start_time: int,
+        sampled: SamplingResult | None,
     ) -> None:
-        self._plan = (tracer, name, context, kind, start_time)
+        self._plan = plan
         self._parent = parent
         self._identity = identity
         self._sampled = sampled
@@ -103,12 +120,16 @@ class DeferredSpan(Span):
         return self._real
 
     def _make(self) -> Span:
-        tracer, name, context, kind, start_time = self._plan
+        tracer, name, context, kind, attributes, start_time = self._plan
         if get_current_span(context).get_span_context() != self._parent:
             # LlamaIndex's instrumentor makes a stand-in current, which is another span later on.
             context = set_span_in_context(NonRecordingSpan(self._parent), context)
         # The tracer's own way of making spans, with what it would draw and ask for told to it.
-        told = _Told(self._identity, self._sampled)
+        identity, sampled = self._identity, self._sampled
+        if sampled is None:
+            yes = Decision.RECORD_AND_SAMPLE
+            sampled = SamplingResult(yes, attributes, identity.trace_state)
+        told = _Told(identity, sampled)
         teller = copy.copy(tracer)
         teller.id_generator = told
         teller.sampler = told
