@@ -21,7 +21,7 @@ from tests.services.waiting import eventually
 from tests.services.web import PAGE, Answer, LocalWeb
 
 POINTS = [
-    "_http.call:calls.is_model_path",
+    "_http.call:calls.recognise",
     "_http.call:HttpCall.start",
     "_http.call:Exchange",
     "_http.call:HttpCall.end",

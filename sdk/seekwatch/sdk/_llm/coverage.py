@@ -204,7 +204,7 @@ def _framework_is_covered() -> bool:
     active = tuple(
         package
         for package, instrumentors in FRAMEWORKS.items()
-        if package in sys.modules and any(is_on(module, name) for module, name in instrumentors)
+        if any(is_on(module, name) for module, name in instrumentors)
     )
     if not active:
         return False
