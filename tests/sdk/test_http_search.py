@@ -190,7 +190,7 @@ def test_no_result_is_an_answer(web: LocalWeb, sink: HttpSink) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"), [("/search/html", "not-json"), ("/search/odd", "unknown-shape")]
+    ("path", "reason"), [("/search/html", "html"), ("/search/odd", "unknown-shape")]
 )
 def test_an_answer_that_cannot_be_read_says_why_and_is_carried(
     web: LocalWeb, sink: HttpSink, path: str, reason: str

@@ -342,7 +342,8 @@ def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked
     api = call.api
     if api is None:
         return {}, None
-    query = results.read_query(api, call.request.query, call.request.body())
+    request = call.request
+    query = results.read_query(api, request.query, request.body(), request.path)
     values: dict[str, Any] = {
         attributes.SEARCH_PROVIDER: api.name,
         attributes.DATA_SOURCE_ID: api.name,
@@ -352,14 +353,21 @@ def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked
         values[attributes.SEARCH_QUERY] = query.text
         values[attributes.RETRIEVAL_QUERY_TEXT] = query.text
         values[attributes.INPUT_VALUE] = query.text
+    else:
+        values[attributes.SEARCH_MISSING] = ["query"]
     if query.top_k is not None:
         values[attributes.RETRIEVAL_TOP_K] = query.top_k
     if ended.response is None or ended.response.status >= 400:
         return values, None
     if not body.whole:
-        return {**values, attributes.SEARCH_UNREAD: results.TOO_LARGE}, None
+        complete = ended.capture is not None and ended.capture.complete
+        reason = results.TOO_LARGE if complete else bodies.CLOSED_EARLY
+        return {**values, attributes.SEARCH_UNREAD: reason}, None
     called_at = datetime.fromtimestamp(call.started_ns / 1e9, UTC)
     documents, unread = results.read_results(api, body.data, called_at)
     if unread is not None:
         return {**values, attributes.SEARCH_UNREAD: unread}, None
+    absent = [*values.get(attributes.SEARCH_MISSING, ()), *results.missing(documents)]
+    if absent:
+        values[attributes.SEARCH_MISSING] = absent
     return values, document_attributes(call.runtime, documents, api.name)

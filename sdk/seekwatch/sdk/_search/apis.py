@@ -14,7 +14,8 @@ class SearchApi:
     """One web search API.
 
     `query` and `top_k` name where the call carries a value: `param:NAME` in the URL, `json:PATH`
-    in a JSON body, `form:NAME` in a form body; the first that is there counts. `results` are
+    in a JSON body, `form:NAME` in a form body, `path:` for words that are the URL's path; the
+    first that is there counts. `results` are
     dotted paths to lists of results in the JSON answer; all that are there are read, in order.
     The field names are dotted paths inside one result; the first that is there counts. A list is
     entered by number (`pagemap.metatags.0.date`).
@@ -52,9 +53,10 @@ class SearchApi:
 
     def __post_init__(self) -> None:
         for place in (*self.query, *self.top_k, *self.required):
-            if place.partition(":")[0] not in {"param", "json", "form"}:
+            if place.partition(":")[0] not in {"param", "json", "form", "path"}:
                 raise ValueError(
-                    f"search API {self.name!r}: {place!r} must begin with param:, json: or form:"
+                    f"search API {self.name!r}: {place!r} must begin with param:, json:, form: "
+                    "or path:"
                 )
         if not self.hosts or not self.query or not self.results:
             raise ValueError(f"search API {self.name!r} needs hosts, query and results")
@@ -167,11 +169,87 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
     SearchApi(
         name="jina",
         hosts=("s.jina.ai", "svip.jina.ai", "*-s.jina.ai"),
-        query=("param:q", "json:q", "form:q"),
+        query=("param:q", "json:q", "form:q", "path:"),
         top_k=("param:num", "json:num"),
         results=("data",),
         published=("publishedTime", "date"),
         content=("description", "content"),
+    ),
+    SearchApi(
+        name="linkup",
+        hosts=("api.linkup.so",),
+        paths=("/v1/search",),
+        query=("json:q", "param:q"),
+        top_k=("json:maxResults", "param:maxResults"),
+        # A sourced answer names its sources in place of results.
+        results=("results", "sources"),
+        published=("date", "publishedDate"),
+        content=("content", "snippet"),
+    ),
+    SearchApi(
+        name="parallel",
+        hosts=("api.parallel.ai",),
+        paths=("/v1beta/search", "/v1/search", "/alpha/search"),
+        methods=("POST",),
+        query=("json:objective", "json:search_queries"),
+        top_k=("json:max_results",),
+        results=("results",),
+        published=("publish_date",),
+        content=("excerpts.0",),
+    ),
+    SearchApi(
+        name="kagi",
+        hosts=("kagi.com",),
+        paths=("/api/v0/search", "/api/v0/enrich/web", "/api/v0/enrich/news"),
+        methods=("GET",),
+        query=("param:q",),
+        top_k=("param:limit",),
+        results=("data",),
+        published=("published",),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="searchapi",
+        hosts=("www.searchapi.io", "searchapi.io"),
+        paths=("/api/v1/search",),
+        methods=("GET",),
+        query=("param:q",),
+        top_k=("param:num",),
+        results=("organic_results", "news_results"),
+        url=("link",),
+        published=("iso_date", "date"),
+        content=_SNIPPET,
+    ),
+    SearchApi(
+        name="valyu",
+        hosts=("api.valyu.ai", "api.valyu.network"),
+        paths=("/v1/search", "/v1/deepsearch"),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:max_num_results",),
+        results=("results",),
+        published=("publication_date", "date", "published_date"),
+        score=("relevance_score",),
+    ),
+    SearchApi(
+        name="firecrawl",
+        hosts=("api.firecrawl.dev",),
+        paths=("/v1/search", "/v2/search"),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:limit",),
+        results=("data.web", "data.news", "data"),
+        url=("url", "metadata.sourceURL"),
+        published=("date", "metadata.publishedTime"),
+        content=("markdown", "description", "snippet"),
+    ),
+    SearchApi(
+        # The forms without scripts, which small clients read; their answers are HTML.
+        name="duckduckgo",
+        hosts=("html.duckduckgo.com", "lite.duckduckgo.com", "duckduckgo.com"),
+        paths=("/html", "/html/", "/lite", "/lite/"),
+        query=("param:q", "form:q"),
+        results=("results",),
     ),
     SearchApi(
         # Self-hosted, so any host; only a call that asks for JSON is an API call.

@@ -6,10 +6,11 @@ is never guessed.
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 from seekwatch.sdk._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
 
@@ -23,6 +24,8 @@ MAX_CONTENT_CHARACTERS: Final = 16_384
 NOT_JSON: Final = "not-json"
 UNKNOWN_SHAPE: Final = "unknown-shape"
 TOO_LARGE: Final = "too-large"
+HTML: Final = "html"
+"""A page for people: what it found is not read out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,16 @@ class Query:
     top_k: int | None
 
 
-def read_query(api: SearchApi, url_query: str, body: bytes | None) -> Query:
-    """Read query and wanted count from a call's URL and body."""
-    places = _Places(url_query, body)
+def read_query(api: SearchApi, url_query: str, body: bytes | None, url_path: str = "") -> Query:
+    """Read query and wanted count from a call's URL and body.
+
+    Args:
+        api: that is called.
+        url_query: the URL's, still encoded.
+        body: of the request.
+        url_path: decoded.
+    """
+    places = _Places(url_query, body, url_path)
     text: str | None = None
     for place in api.query:
         found = places.find(place)
@@ -56,15 +66,18 @@ def read_query(api: SearchApi, url_query: str, body: bytes | None) -> Query:
 
 
 class _Places:
-    """The three places of a call where a value can be, each decoded once when first asked."""
+    """The places of a call where a value can be, each decoded once when first asked."""
 
-    def __init__(self, url_query: str, body: bytes | None) -> None:
+    def __init__(self, url_query: str, body: bytes | None, url_path: str) -> None:
+        self._words = unquote_plus(url_path.strip("/"))
         self._url_query = url_query
         self._body = body or b""
         self._decoded: dict[str, object] = {}
 
     def find(self, place: str) -> object:
         kind, _, path = place.partition(":")
+        if kind == "path":
+            return self._words
         if kind not in self._decoded:
             self._decoded[kind] = self._decode(kind)
         return lookup(self._decoded[kind], path)
@@ -92,7 +105,7 @@ def read_results(
     try:
         decoded = json.loads(body)
     except ValueError:
-        return [], NOT_JSON
+        return [], HTML if body.lstrip()[:1] == b"<" else NOT_JSON
     found = False
     items: list[object] = []
     for path in api.results:
@@ -104,11 +117,29 @@ def read_results(
         # Providers leave the list out when nothing was found; an error they do name.
         empty = is_mapping(decoded) and "error" not in decoded and "errors" not in decoded
         return [], None if empty else UNKNOWN_SHAPE
-    flat = _flat(items)
-    return [_document(api, item, rank, called_at) for rank, item in enumerate(flat, 1)], None
+    return read_items(api, items, called_at), None
 
 
-def _flat(items: list[object]) -> list[object]:
+def read_items(
+    api: SearchApi, items: Sequence[object], called_at: datetime
+) -> list[dict[str, Any]]:
+    """Return results as `gen_ai.retrieval.documents` carries them.
+
+    Some providers list other things behind their results (related searches); these say nothing.
+    """
+    documents = (_document(api, item, rank, called_at) for rank, item in enumerate(_flat(items), 1))
+    return [each for each in documents if len(each) > 1]
+
+
+def missing(documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what none of the results has, of what a search is judged by; nothing is guessed."""
+    if not documents:
+        return []
+    wanted = {"urls": "url", "dates": "published_date"}
+    return [name for name, key in wanted.items() if not any(key in each for each in documents)]
+
+
+def _flat(items: Sequence[object]) -> list[object]:
     """Undo one level of nesting (a list of results for each query of one call)."""
     flat: list[object] = []
     for item in items:
