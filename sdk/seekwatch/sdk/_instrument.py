@@ -26,7 +26,7 @@ from ._http import stock_httpx
 from ._instrumentors import install as install_instrumentors
 from ._privacy.carriers import Carriers
 from ._privacy.withholding import Withholder
-from ._runs import entrypoints, executors, foreign_calls, implicit, requests
+from ._runs import entrypoints, executors, foreign_calls, implicit, known_agents, requests
 from ._runs.open_runs import OpenRuns
 from ._runtime import Runtime, current, salt, set_current
 from ._search import clients
@@ -255,6 +255,8 @@ def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -
         undo.append(_undo_without_deadline(executors.install()))
     with guard("watching for web frameworks"):
         undo.append(_undo_without_deadline(requests.install()))
+    with guard("watching for agents of frameworks"):
+        undo.append(_undo_without_deadline(known_agents.install()))
     with guard("watching the calls of other instrumentations"):
         undo.append(_undo_without_deadline(foreign_calls.install(traces.provider)))
     config = installation.runtime.config

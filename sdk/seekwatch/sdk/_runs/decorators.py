@@ -18,7 +18,8 @@ from seekwatch.sdk._runtime import Masked, Runtime, current
 from seekwatch.sdk._search.documents import document_attributes
 
 from . import recorded
-from .run import mark_error, parent_context
+from .errors import mark_error
+from .run import parent_context
 from .wrapping import Begin, wrap
 
 _F = TypeVar("_F", bound=Callable[..., Any])

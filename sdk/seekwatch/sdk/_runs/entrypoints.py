@@ -5,18 +5,19 @@ that is not is wrapped when it is imported.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from opentelemetry.context import Context
 
 from seekwatch.sdk._guard import guard, logger
 from seekwatch.sdk._imports import when_imported
 from seekwatch.sdk._runtime import current
-from seekwatch.sdk._shapes import as_list, get_field, is_list
 
 from . import recorded
+from .calls import read_answer
+from .replacing import replace
 from .run import AgentRun
 from .wrapping import wrap
 
@@ -39,41 +40,6 @@ class _RunScope:
 
     def close(self, error: BaseException | None = None) -> None:
         self._run.close(error)
-
-
-def read_answer(value: Any) -> tuple[str | None, Sequence[Any]]:
-    """Read the answer and its citations from what an agent's function returned.
-
-    A string is the answer; pieces of text that were yielded are joined; a mapping or object has
-    it under `answer`, `output` or `content`, and citations under `citations` or `sources`.
-    """
-    if isinstance(value, str):
-        return value, ()
-    if is_list(value):
-        items = as_list(value)
-        if items and all(isinstance(item, str) for item in items):
-            return "".join(items), ()
-        return read_answer(items[-1]) if items else (None, ())
-    for name in ("answer", "output", "content"):
-        found = get_field(value, name)
-        if isinstance(found, str):
-            return found, _citations(value)
-    return None, ()
-
-
-def _citations(value: Any) -> Sequence[Any]:
-    for name in ("citations", "sources"):
-        found = get_field(value, name)
-        if is_list(found):
-            return [each for each in map(_citation, as_list(found)) if each is not None]
-    return ()
-
-
-def _citation(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    given = {name: get_field(value, name) for name in ("url", "title", "quote", "start", "end")}
-    return given if isinstance(given["url"], str) else None
 
 
 def _begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _RunScope | None:
@@ -119,27 +85,8 @@ def _resolves(module: ModuleType, attribute: str) -> bool:
 
 
 def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
-    *path, name = attribute.split(".")
-    owner = cast("Any", module)
-    for part in path:
-        owner = getattr(owner, part, None)
-    original: Any = getattr(owner, name, None)
-    if not callable(original):
+    undo = replace(module, attribute, lambda function: wrap(function, _begin))
+    if undo is None:
         logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)
         return lambda: None
-    kept: Any = owner.__dict__.get(name, original)
-    # A static or class method is wrapped below its descriptor and put under one again.
-    is_class_method = isinstance(kept, classmethod)
-    function: Any = getattr(original, "__func__", original) if is_class_method else original
-    wrapped: Any = wrap(function, _begin)
-    if is_class_method:
-        wrapped = classmethod(wrapped)
-    elif isinstance(kept, staticmethod):
-        wrapped = staticmethod(wrapped)
-    setattr(owner, name, wrapped)
-
-    def restore() -> None:
-        if owner.__dict__.get(name) is wrapped:
-            setattr(owner, name, kept)
-
-    return restore
+    return undo

@@ -18,13 +18,14 @@ from contextvars import Context as Variables
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Span, SpanContext, set_span_in_context
 
 from seekwatch.core import attributes
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._runtime import Runtime, current
 
+from .boundaries import Boundary, boundary_of, is_inside
 from .conversation import Conversation
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class ImplicitRun:
         "_task",
         "_thread",
         "agentic",
+        "bounded",
         "conversation",
         "ended",
         "ended_at",
@@ -57,24 +59,34 @@ class ImplicitRun:
         "runs",
         "runtime",
         "span",
+        "told",
         "trace_id",
     )
 
     def __init__(
-        self, runs: "OpenRuns", runtime: Runtime, span: Span, remote: SpanContext | None
+        self,
+        runs: "OpenRuns",
+        runtime: Runtime,
+        span: Span,
+        remote: SpanContext | None,
+        boundary: Boundary | None = None,
     ) -> None:
         self.runs = runs
         self.runtime = runtime
         self.span = span
         self.remote = remote
         """The parent in another process, where there is one."""
+        self.bounded = boundary is not None
+        """Whether something outside of it says where it ends."""
+        self.told = None if boundary is None else boundary.told
+        """What the agent's function was given and returned, where that is what bounds it."""
         self.trace_id = span.get_span_context().trace_id
         self.opened = self.last = time.monotonic()
         self.last_ns = time.time_ns()
         """When the last span in it ended, or began."""
         self.in_flight: set[int] = set()
         """Ids of its spans that have not ended."""
-        self.agentic = False
+        self.agentic = self.told is not None
         """Whether it has more in it than plain fetches."""
         self.conversation = Conversation()
         self.ended = False
@@ -84,7 +96,7 @@ class ImplicitRun:
         task = _current_task()
         self._task: Callable[[], object] = _nothing if task is None else weakref.ref(task)
         self.reset_lock()
-        if task is not None and span.is_recording():
+        if task is not None and span.is_recording() and not self.bounded:
             # In a context of its own: it must not keep alive the one that holds the run.
             task.add_done_callback(self._task_done, context=Variables())
 
@@ -114,6 +126,8 @@ class ImplicitRun:
         if self.ended:
             # What a task has started may go on for a while after it.
             return self.agentic and not self.is_here
+        if self.bounded:
+            return True
         if not self.span.is_recording():
             idle = self.runs.idle if self.in_task else self.runs.quiet
             return time.monotonic() - self.last < idle
@@ -172,15 +186,26 @@ class ImplicitRun:
             # A health check, a download: no run of an agent, and not to be scored as one.
             return {attributes.SPAN_KIND: attributes.KIND_CHAIN, attributes.OPERATION_NAME: "fetch"}
         values: dict[str, Any] = {}
-        talk = self.conversation
-        if talk.question is not None:
-            values[attributes.QUESTION] = values[attributes.INPUT_VALUE] = talk.question
-        if talk.answer is not None:
-            values[attributes.ANSWER] = values[attributes.OUTPUT_VALUE] = talk.answer
+        talk, told = self.conversation, self.told
+        question = (None if told is None else told.question) or talk.question
+        if question is not None:
+            values[attributes.QUESTION] = values[attributes.INPUT_VALUE] = question
+        answer = (None if told is None else told.answer) or talk.answer
+        if answer is not None:
+            values[attributes.ANSWER] = values[attributes.OUTPUT_VALUE] = answer
             values[attributes.STOP_REASON] = "answered"
-        if talk.questions > 1:
+        if told is not None and told.error is not None:
+            values |= _failure(told.error)
+        if talk.questions > 1 and told is None:
             values[attributes.RUN_QUESTIONS] = talk.questions
         return values
+
+
+def _failure(error: BaseException) -> dict[str, str]:
+    if isinstance(error, GeneratorExit):
+        return {}
+    reason = "deadline" if isinstance(error, TimeoutError) else "crashed"
+    return {attributes.ERROR_TYPE: type(error).__qualname__, attributes.STOP_REASON: reason}
 
 
 def _nothing() -> None:
@@ -232,6 +257,12 @@ def joined(context: Context, parent: SpanContext) -> Context:
     if runtime is None or runtime.runs is None:
         return context
     remote = parent if parent.is_valid else None
+    boundary = boundary_of(context)
+    if boundary is not None:
+        run = _joined_inside(boundary, runtime, context, remote)
+        if run is not None:
+            run.touch()
+            return set_span_in_context(run.span, context)
     link = held.get()
     if link is not None:
         if link.run.admits(runtime, remote):
@@ -247,23 +278,49 @@ def joined(context: Context, parent: SpanContext) -> Context:
     return set_span_in_context(run.span, context)
 
 
+def _joined_inside(
+    boundary: Boundary, runtime: Runtime, context: Context, remote: SpanContext | None
+) -> ImplicitRun | None:
+    if not boundary.closed:
+        return boundary.opened(runtime, context, remote)
+    # What it has started goes on after it.
+    run = boundary.run
+    return run if run is not None and run.admits(runtime, remote) else None
+
+
 def current_run() -> ImplicitRun | None:
-    """Return the implicit run of this context, where what it starts may still join it."""
+    """Return the implicit run that this context holds, where what it starts may still join it."""
     link = held.get()
     return None if link is None or link.run.is_past(current()) else link.run
 
 
+def is_above(context: Context) -> bool:
+    """Tell whether a run of an agent is open in a context, or a span or boundary above it."""
+    if is_inside(context):
+        return True
+    run = current_run()
+    return run is not None and run.agentic and (not run.ended or not run.is_here)
+
+
+def _innermost() -> ImplicitRun | None:
+    boundary = boundary_of(get_current())
+    if boundary is not None and boundary.run is not None:
+        return boundary.run
+    link = held.get()
+    return None if link is None else link.run
+
+
 def end_here() -> None:
     """End the implicit run that this task or thread has opened; an explicit one begins."""
-    link = held.get()
-    if link is not None and link.run.is_here:
-        link.run.end()
+    run = _innermost()
+    if run is not None and run.is_here:
+        run.end()
 
 
 def end_answered() -> bool:
     """End the implicit run of this context where its answer is known; for `flush`."""
-    link = held.get()
-    if link is None or not link.run.conversation.answered:
+    run = _innermost()
+    if run is None or not run.conversation.answered:
         return False
-    link.run.end()
+    run.end()
     return True

@@ -24,6 +24,7 @@ from seekwatch.sdk._guard import guard, guarded, logger
 from seekwatch.sdk._runtime import Runtime
 from seekwatch.sdk._version import version
 
+from .boundaries import Boundary
 from .conversation import is_model_call, read_turn
 from .implicit import ROOT, ImplicitRun
 
@@ -73,12 +74,17 @@ class OpenRuns(SpanProcessor):
         return len(self._open)
 
     def open(
-        self, runtime: Runtime, context: Context, remote: SpanContext | None
+        self,
+        runtime: Runtime,
+        context: Context,
+        remote: SpanContext | None,
+        boundary: Boundary | None = None,
     ) -> ImplicitRun | None:
         """Open a run; None where tracing is off."""
         if self._closed:
             return None
         agent = runtime.config.agent
+        told = None if boundary is None else boundary.told
         span = runtime.tracer.start_span(
             f"invoke_agent {agent}",
             context,
@@ -91,12 +97,13 @@ class OpenRuns(SpanProcessor):
                 attributes.SDK_VERSION: version(),
                 attributes.RUN_ROOT: ROOT,
             },
+            start_time=None if told is None else told.started_ns,
         )
         found = span.get_span_context()
         if not found.is_valid:
             return None
         runtime.count(found)
-        run = ImplicitRun(self, runtime, span, remote)
+        run = ImplicitRun(self, runtime, span, remote, boundary)
         if span.is_recording():
             with self._lock:
                 self._open[found.trace_id] = run
@@ -179,7 +186,7 @@ class OpenRuns(SpanProcessor):
             return True
         if run.in_flight:
             return False
-        done = run.conversation.answered or not run.agentic
+        done = not run.bounded and (run.conversation.answered or not run.agentic)
         return now - run.last > (self.quiet if done else self.idle)
 
     @guarded("seeing a span begin")
@@ -268,6 +275,7 @@ class _Ending:
         if not run.agentic:
             span.update_name("fetches")
         prepared = run.runtime.prepared(run.summary())
+        run.told = None
         span.set_attributes(prepared)
         end_with_clean_keys(span, run.last_ns, frozenset(prepared))
 

@@ -1,12 +1,11 @@
 """`agent_run`: one run of an agent as a span, for agents that know where a run begins and ends."""
 
-import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypedDict, cast
+from typing import Any, Final, Literal, Self, cast
 
 from opentelemetry.context import Context, create_key, get_value, set_value
 from opentelemetry.context import get_current as get_current_context
@@ -14,8 +13,6 @@ from opentelemetry.trace import (
     INVALID_SPAN_CONTEXT,
     Span,
     SpanKind,
-    Status,
-    StatusCode,
     TraceFlags,
     get_current_span,
     set_span_in_context,
@@ -27,10 +24,11 @@ from seekwatch.sdk._export.batching import end_with_clean_keys
 from seekwatch.sdk._finisher import QUEUE_FULL
 from seekwatch.sdk._guard import guard, guarded
 from seekwatch.sdk._runtime import Runtime, current
-from seekwatch.sdk._shapes import as_mapping
 from seekwatch.sdk._version import version
 
 from . import implicit
+from .citations import Citation, as_given, encoded
+from .errors import mark_error
 
 StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
 Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]
@@ -39,22 +37,8 @@ Root = Literal["agent_run", "entrypoint"]
 
 _RUN_KEY: Final = create_key("seekwatch-run")
 _ESTIMATED_BYTES: Final = 1024
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=str)
 _OURS: Final = (attributes.SDK_VERSION, attributes.RUN_ROOT, attributes.STOP_REASON)
 """What is said in our own words, and needs no masking."""
-
-
-class Citation(TypedDict, total=False):
-    """One citation of an answer. Only `url` is required.
-
-    `start` and `end` are character offsets into the answer, half-open: the claim it supports.
-    """
-
-    url: str
-    title: str
-    quote: str
-    start: int
-    end: int
 
 
 class AgentRun:
@@ -158,7 +142,7 @@ class AgentRun:
         self._answered = True
         if refused:
             self._stopped = "refused"
-        cited = [_citation(each) for each in citations]
+        cited = [as_given(each) for each in citations]
         if self._ended:
             return
         self._set({attributes.ANSWER: text, attributes.OUTPUT_VALUE: text})
@@ -284,7 +268,7 @@ class AgentRun:
         if span is None or runtime is None:
             return
         if self._cited:
-            self._said[attributes.CITATIONS] = _ENCODER.encode(self._cited)
+            self._said[attributes.CITATIONS] = encoded(self._cited)
         prepared = runtime.prepared(self._said)
         span.set_attributes(prepared)
         end_with_clean_keys(span, self._end_ns, frozenset(prepared))
@@ -330,38 +314,6 @@ class AgentRun:
         traceback: TracebackType | None,
     ) -> None:
         self._exit(error)
-
-
-def mark_error(span: Span, error: BaseException, runtime: Runtime | None) -> None:
-    """Mark a span as failed: type, status, and the exception as an event.
-
-    Where content is withheld the message stays in the process: it may quote a question or a page.
-    """
-    with guard("marking an error"):
-        name = type(error).__qualname__
-        span.set_attribute(attributes.ERROR_TYPE, name)
-        if runtime is not None and runtime.withholder is not None:
-            span.set_status(Status(StatusCode.ERROR, name))
-            return
-        # First without the message: an exception's own `__str__` may raise.
-        span.set_status(Status(StatusCode.ERROR, name))
-        message = str(error)
-        told: dict[str, str] = {}
-        if runtime is not None and runtime.shared:
-            message = runtime.redactor.text(message)
-            told["exception.message"] = message
-            told["exception.stacktrace"] = runtime.described_failure(error)
-        span.set_status(Status(StatusCode.ERROR, f"{name}: {message}"))
-        if isinstance(error, Exception):
-            span.record_exception(error, told)
-
-
-def _citation(citation: Citation | Mapping[str, Any] | str) -> dict[str, Any]:
-    if isinstance(citation, str):
-        return {"url": citation}
-    wanted = ("url", "title", "quote", "start", "end")
-    given = as_mapping(citation)
-    return {key: given[key] for key in wanted if given.get(key) is not None}
 
 
 def agent_run(question: str | None = None, *, name: str | None = None) -> AgentRun:

@@ -39,12 +39,14 @@ class Scope(Protocol):
 Begin = Callable[[tuple[Any, ...], Mapping[str, Any]], Scope | None]
 
 
-def wrap(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def wrap(function: Callable[..., Any], begin: Begin, follow: bool = False) -> Callable[..., Any]:
     """Return a function of the same kind that runs inside a scope.
 
     Args:
         function: the user's function.
         begin: starts the scope from the call's arguments; None runs the function bare.
+        follow: where a plain function returns a generator, the scope is around that. One that
+            nobody reads never ends its scope.
     """
     kinds: tuple[tuple[Callable[[Any], bool], Callable[..., Callable[..., Any]]], ...] = (
         (inspect.isasyncgenfunction, _wrap_async_generator),
@@ -54,7 +56,7 @@ def wrap(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     for is_kind, wrap_kind in kinds:
         if is_kind(function):
             return functools.wraps(function)(wrap_kind(function, begin))
-    return functools.wraps(function)(_wrap_plain(function, begin))
+    return functools.wraps(function)(_wrap_plain(function, begin, follow))
 
 
 @guarded("starting a decorated call")
@@ -95,7 +97,7 @@ class _inside:  # noqa: N801 - used as a statement
             failed("leaving a decorated call", error)
 
 
-def _wrap_plain(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+def _wrap_plain(function: Callable[..., Any], begin: Begin, follow: bool) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         scope = _begun(begin, args, kwargs)
         if scope is None:
@@ -109,6 +111,8 @@ def _wrap_plain(function: Callable[..., Any], begin: Begin) -> Callable[..., Any
         if inspect.iscoroutine(value):
             # A plain function that hands out a coroutine (a partial, a wrapped method).
             return _awaited(value, scope)
+        if follow and inspect.isgenerator(value):
+            return _stepped(value, scope)
         _note(scope, value)
         _close(scope)
         return value
@@ -153,35 +157,38 @@ def _wrap_generator(function: Callable[..., Any], begin: Begin) -> Callable[...,
     def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         scope = _begun(begin, args, kwargs)
         body: Generator[Any, Any, Any] = function(*args, **kwargs)
-        if scope is None:
-            return (yield from body)
-        yielded = _Yielded()
-        step: Callable[[], Any] = functools.partial(next, body)
-        try:
-            while True:
-                try:
-                    with _inside(scope):
-                        item = step()
-                except StopIteration as stop:
-                    _note(scope, yielded.items if stop.value is None else stop.value)
-                    _close(scope)
-                    return stop.value
-                yielded.add(item)
-                try:
-                    sent = yield item
-                    step = functools.partial(body.send, sent)
-                except GeneratorExit:
-                    with _inside(scope):
-                        body.close()
-                    raise
-                except BaseException as thrown:  # noqa: BLE001 - handed to the body, which decides
-                    step = functools.partial(body.throw, thrown)
-        except BaseException as error:
-            _note(scope, yielded.items)
-            _close(scope, error)
-            raise
+        return (yield from (body if scope is None else _stepped(body, scope)))
 
     return call
+
+
+def _stepped(body: Generator[Any, Any, Any], scope: Scope) -> Generator[Any, Any, Any]:
+    """Run a generator with its scope current in its own steps only."""
+    yielded = _Yielded()
+    step: Callable[[], Any] = functools.partial(next, body)
+    try:
+        while True:
+            try:
+                with _inside(scope):
+                    item = step()
+            except StopIteration as stop:
+                _note(scope, yielded.items if stop.value is None else stop.value)
+                _close(scope)
+                return stop.value
+            yielded.add(item)
+            try:
+                sent = yield item
+                step = functools.partial(body.send, sent)
+            except GeneratorExit:
+                with _inside(scope):
+                    body.close()
+                raise
+            except BaseException as thrown:  # noqa: BLE001 - handed to the body, which decides
+                step = functools.partial(body.throw, thrown)
+    except BaseException as error:
+        _note(scope, yielded.items)
+        _close(scope, error)
+        raise
 
 
 def _wrap_async_generator(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
