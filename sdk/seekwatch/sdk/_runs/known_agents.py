@@ -7,7 +7,7 @@ spans of it and nothing else is above; question and answer are read from it as f
 
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
