@@ -74,7 +74,8 @@ def in_threads(url: str, width: int, count: int) -> Waits:
             def run(requests: int) -> None:
                 # In the caller's context, so beneath its span, as tasks are.
                 contexts = [copy_context() for _ in range(requests)]
-                list(pool.map(lambda context: context.run(one), contexts))
+                for done in [pool.submit(context.run, one) for context in contexts]:
+                    done.result()
 
             # Connections are opened and threads started first.
             run(width)
