@@ -1,6 +1,7 @@
 import asyncio
 import importlib
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,3 +148,35 @@ def test_an_entrypoint_that_is_not_there_is_said_and_harmless(
     instrument("a", endpoint=sink.url, entrypoint=f"{module}:nowhere")
     assert importlib.import_module(module).text("q") == "answer to q"
     assert "someagent.main:nowhere is not there" in caplog.text
+
+
+AT_ITS_TOP = """
+from seekwatch.sdk import instrument
+instrument("a", entrypoint=f"{__name__}:answer")
+def answer(question): return "answer to " + question
+"""
+
+
+def test_a_module_may_call_instrument_above_the_function_that_it_names(
+    module: str, sink: HttpSink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", sink.url)
+    (tmp_path / "someagent" / "main.py").write_text(AT_ITS_TOP)
+    importlib.import_module(module).answer("q")
+    assert flush()
+    assert sink.one("AGENT").attributes["seekwatch.run.answer"] == "answer to q"
+
+
+@pytest.mark.parametrize("words", [["someagent/main.py"], ["-m", "someagent.main"]])
+def test_a_script_is_told_to_call_instrument_below_the_function(
+    module: str, tmp_path: Path, words: list[str]
+) -> None:
+    named = "__main__" if words[0] != "-m" else module
+    source = AT_ITS_TOP.replace("{__name__}", named) + 'print(answer("q"))'
+    (tmp_path / "someagent" / "main.py").write_text(source)
+    ended = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "answer to q\n"
+    assert f"entrypoint {named}:answer is not there yet" in ended.stderr
+    assert "call instrument() below the function" in ended.stderr

@@ -61,7 +61,16 @@ def install(module_name: str, attribute: str) -> Callable[[], None]:
         module = sys.modules["__main__"]
     if module is not None and _resolves(module, attribute):
         wrap_in(module)
+    elif module is not None and module is sys.modules.get("__main__"):
+        # Nothing tells when a script has defined its last function.
+        logger.warning(
+            "entrypoint %s:%s is not there yet; in a script, call instrument() below the function; "
+            "no run is seen",
+            module_name,
+            attribute,
+        )
     else:
+        # A module that is being imported at this moment, by calling us, is waited for.
         undo.append(when_imported(module_name, wrap_in))
 
     def restore() -> None:

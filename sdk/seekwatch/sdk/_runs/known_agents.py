@@ -101,15 +101,13 @@ class _Manager(wrapt.ObjectProxy):  # type: ignore[type-arg]  # wrapt 1 takes no
         self._self_given = (args, kwargs)
         self._self_scope: _AgentScope | None = None
         self._self_token: Any = None
+        self._self_is_named = False
 
     def __aenter__(self) -> Any:
         self._self_enter()
         entering = self._self_manager.__aenter__()
-        _, kwargs = self._self_given
-        if self._self_scope is None or kwargs.get("infer_name", True):
-            # No coroutine of ours: Pydantic AI names an agent by the frame that awaits its own.
-            return entering
-        return self._self_entered(entering)
+        # Pydantic AI names an agent that has no name by the frame that awaits this.
+        return self._self_entered(entering) if self._self_is_named else entering
 
     async def _self_entered(self, entering: Awaitable[Any]) -> Any:
         try:
@@ -129,6 +127,8 @@ class _Manager(wrapt.ObjectProxy):  # type: ignore[type-arg]  # wrapt 1 takes no
         scope = _begin(*self._self_given)
         if scope is not None and scope.otel_context is not None:
             self._self_scope = scope
+            agent, *_ = self._self_given[0]
+            self._self_is_named = getattr(agent, "name", None) is not None
             self._self_token = _context.attach(scope.otel_context)
 
     @guarded("leaving the run of a framework's agent")
