@@ -48,6 +48,7 @@ STAND_INS = {
             "_stacks.urllib3_bodies._tee",
             "_runs.wrapping._inside.__init__",
             "_runs.wrapping._step_inside",
+            "_runs.wrapping._stepped",
             "_stacks.aiohttp_bodies.TeeBuffer.popleft",
             *(f"_stacks.httpx_streams._SyncTee.{name}" for name in ("__iter__", "close")),
             *(f"_stacks.httpx_streams._AsyncTee.{name}" for name in ("__aiter__", "aclose")),
