@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool, uninstrument
 from seekwatch.sdk._context import attach, detach
 from seekwatch.sdk._instrument import statistics
+from seekwatch.sdk._runs.conversation import read_turn
 from seekwatch.sdk._runs.open_runs import OpenRuns
 from seekwatch.sdk._runtime import current
 from tests.services.otlp_sink import HttpSink, SunkSpan
@@ -568,3 +569,52 @@ def test_ten_thousand_contexts_leave_nothing_behind() -> None:
         contextvars.copy_context().run(use, "1")
     runs = the_runs()
     eventually(lambda: not len(runs) or None, what="an end of every run")
+
+
+def tool_called(name: str, arguments: object) -> dict[str, Any]:
+    call = {"id": "1", "function": {"name": name, "arguments": arguments}}
+    return {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "answer"),
+    [
+        ("final_answer", '{"answer": "In 1889."}', "In 1889."),
+        ("final_result", '{"year": 1889}', '{"year": 1889}'),
+        ("final_result_Year", '{"response": "In 1889."}', "In 1889."),
+        ("final_answer", "{cut", None),
+        ("search", '{"answer": "In 1889."}', None),
+    ],
+)
+@pytest.mark.usefixtures("agent")
+def test_a_tool_by_which_a_framework_answers_ends_the_conversation(
+    sink: HttpSink, name: str, arguments: str, answer: str | None
+) -> None:
+    @llm
+    def call(messages: Messages) -> dict[str, Any]:
+        return tool_called(name, arguments)
+
+    def run() -> None:
+        search("1")
+        call(ask("New task:\nWhen?"))
+
+    threading.Thread(target=run).start()
+    sent(sink)
+    root = sink.one("AGENT")
+    assert root.attributes["seekwatch.run.question"] == "When?"
+    assert root.attributes.get("seekwatch.run.answer") == answer
+    assert ("seekwatch.run.stop_reason" in root.attributes) == (answer is not None)
+
+
+def test_the_same_is_read_of_flattened_messages() -> None:
+    start = "llm.output_messages.0.message."
+    described = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "New task:\nWhen?",
+        f"{start}role": "assistant",
+        f"{start}tool_calls.0.tool_call.function.name": "final_answer",
+        f"{start}tool_calls.0.tool_call.function.arguments": '{"answer": "In 1889."}',
+    }
+    turn = read_turn(described, 1, 2)
+    assert (turn.asked, turn.answer, turn.final) == ("When?", "In 1889.", True)

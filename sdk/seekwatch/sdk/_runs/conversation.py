@@ -19,10 +19,24 @@ _FINISHED: Final = frozenset({"stop", "end_turn", "stop_sequence", "completed", 
 _MAX_MESSAGES: Final = 64
 """Messages of OpenInference's flattened form that are looked at."""
 _MAX_QUESTIONS: Final = 1000
+_FINAL_TOOLS: Final = ("final_answer", "final_result")
+"""Tools of smolagents and Pydantic AI whose call is the answer; nothing follows it."""
+_BEFORE_QUESTION: Final = "New task:\n"
+"""What smolagents puts before what the user asked."""
 _TOKENS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _MAX_TOKENS: Final = 4000
 _SHINGLE: Final = 3
 """Words in a row that two texts share when one quotes the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """One message, as far as the conversation goes."""
+
+    role: str
+    text: str
+    calls: tuple[tuple[str, object], ...] = ()
+    """Names and arguments of the tools that it calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +73,49 @@ def read_turn(described: Mapping[str, Any], started_ns: int, ended_ns: int) -> T
     answered = _messages(described.get(attributes.OUTPUT_MESSAGES)) or _flattened(
         described, "llm.output_messages"
     )
-    told = [text for role, text, _ in asked if role in {"system", "developer"}]
+    told = [each.text for each in asked if each.role in {"system", "developer"}]
     system = described.get(attributes.SYSTEM_INSTRUCTIONS)
     if isinstance(system, str):
         told.append(system)
-    texts = [text for _, text, _ in answered if text]
-    wants_tool = any(tool for _, _, tool in answered)
+    calls = [call for each in answered for call in each.calls]
+    words = [text for name, given in calls if (text := _final_words(name, given))]
+    if not calls:
+        words = [each.text for each in answered if each.text]
+    ends = not calls or any(_is_final(name) for name, _ in calls)
     failed = attributes.ERROR_TYPE in described
-    final = not failed and not wants_tool and (bool(texts) or _says_finished(described))
+    final = not failed and ends and (bool(words) or bool(calls) or _says_finished(described))
+    question = next((each.text for each in asked if each.role == "user" and each.text), None)
     return Turn(
         started_ns,
         ended_ns,
         "\n".join(told),
-        next((text for role, text, _ in asked if role == "user" and text), None),
-        "\n".join(texts) if final and texts else None,
+        None if question is None else question.removeprefix(_BEFORE_QUESTION),
+        "\n".join(words) if final and words else None,
         final,
     )
+
+
+def _is_final(tool: str) -> bool:
+    """Tell a tool whose call is the answer; of several kinds of answer each has one."""
+    return tool in _FINAL_TOOLS or tool.startswith(f"{_FINAL_TOOLS[1]}_")
+
+
+def _final_words(tool: str, arguments: object) -> str | None:
+    """Return the answer that a call of such a tool gives."""
+    if not _is_final(tool):
+        return None
+    if isinstance(arguments, str):
+        try:
+            given = as_mapping(json.loads(arguments))
+        except ValueError:
+            return None
+    else:
+        given = as_mapping(arguments)
+    # A structured answer is all of its fields.
+    for name in ("answer", "response"):
+        if isinstance(given.get(name), str):
+            return str(given[name])
+    return json.dumps(given, ensure_ascii=False) if given else None
 
 
 def _says_finished(described: Mapping[str, Any]) -> bool:
@@ -85,8 +126,8 @@ def _says_finished(described: Mapping[str, Any]) -> bool:
     return all(str(each).lower() in _FINISHED for each in reasons)
 
 
-def _messages(encoded: object) -> list[tuple[str, str, bool]]:
-    """Return role, text and whether a tool is called, of messages in the GenAI form."""
+def _messages(encoded: object) -> list[_Message]:
+    """Return messages in the GenAI form."""
     if not isinstance(encoded, str):
         return []
     try:
@@ -94,7 +135,7 @@ def _messages(encoded: object) -> list[tuple[str, str, bool]]:
     except ValueError:
         # Cut by a limit on the length of values.
         return []
-    found: list[tuple[str, str, bool]] = []
+    found: list[_Message] = []
     for message in map(as_mapping, as_list(decoded)):
         parts = [as_mapping(part) for part in as_list(message.get("parts"))]
         texts = [
@@ -102,25 +143,41 @@ def _messages(encoded: object) -> list[tuple[str, str, bool]]:
             for part in parts
             if part.get("type") == "text" and isinstance(part.get("content"), str)
         ]
-        calls = any(part.get("type") == "tool_call" for part in parts)
-        found.append((str(message.get("role", "")), "\n".join(texts), calls))
+        calls = [
+            (str(part.get("name", "")), part.get("arguments"))
+            for part in parts
+            if part.get("type") == "tool_call"
+        ]
+        found.append(_Message(str(message.get("role", "")), "\n".join(texts), tuple(calls)))
     return found
 
 
-def _flattened(described: Mapping[str, Any], prefix: str) -> list[tuple[str, str, bool]]:
+def _flattened(described: Mapping[str, Any], prefix: str) -> list[_Message]:
     """Return the same of OpenInference's flattened messages."""
-    found: list[tuple[str, str, bool]] = []
+    found: list[_Message] = []
     for index in range(_MAX_MESSAGES):
         start = f"{prefix}.{index}.message."
         role = described.get(f"{start}role")
         text = described.get(f"{start}content")
         if text is None:
             text = described.get(f"{start}contents.0.message_content.text")
-        calls = f"{start}tool_calls.0.tool_call.function.name" in described
+        calls = _flattened_calls(described, f"{start}tool_calls")
         if role is None and text is None and not calls:
             break
-        found.append((str(role or "assistant"), text if isinstance(text, str) else "", calls))
+        words = text if isinstance(text, str) else ""
+        found.append(_Message(str(role or "assistant"), words, calls))
     return found
+
+
+def _flattened_calls(described: Mapping[str, Any], prefix: str) -> tuple[tuple[str, object], ...]:
+    calls: list[tuple[str, object]] = []
+    for index in range(_MAX_MESSAGES):
+        start = f"{prefix}.{index}.tool_call.function."
+        name = described.get(f"{start}name")
+        if name is None:
+            break
+        calls.append((str(name), described.get(f"{start}arguments")))
+    return tuple(calls)
 
 
 class Conversation:
