@@ -17,7 +17,7 @@ from seekwatch.processors.spans.hosted_search import (
     hosted_searches,
     response_messages,
 )
-from seekwatch.processors.spans.messages import Message, final_text
+from seekwatch.processors.spans.messages import Message, final_text, settled
 from seekwatch.processors.spans.tools import ToolCall, query_argument, read_tool
 from seekwatch.processors.spans.values import as_text, opened
 
@@ -226,7 +226,7 @@ def _flat_messages(span: SpanView, prefix: str) -> list[Message]:
         if role == "tool":
             call_id = span.text(base + "tool_call_id")
             message.tool_results.append({"id": call_id, "response": message.text})
-        messages.append(message)
+        messages.append(settled(message))
     return messages
 
 

@@ -7,6 +7,7 @@ GenAI 1.37 and later: `[{"role", "parts": [{"type", "content"}]}]`. OpenAI and w
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from seekwatch.processors.spans.final_calls import final_words, without_preface
 from seekwatch.processors.spans.values import as_list, as_mapping, as_text, first_text, opened
 
 _MAX_MESSAGES: Final = 1_000
@@ -83,6 +84,15 @@ def read_message(fields: dict[str, Any], role: str = "") -> Message:
     message.annotations.extend(as_mapping(item) for item in as_list(fields.get("annotations")))
     joined = "".join(texts)
     message.text = joined if joined.strip() else None
+    return settled(message)
+
+
+def settled(message: Message) -> Message:
+    """Take a call by which the model answers for the text that it is."""
+    words = final_words(message.tool_calls)
+    if words is not None:
+        message.text = words
+        message.tool_calls.clear()
     return message
 
 
@@ -122,7 +132,7 @@ def user_question(messages: list[Message]) -> str | None:
     """Return what the user asked last before the model first spoke to this request."""
     asked = [message.text for message in messages if message.role in ("user", "human")]
     texts = [text for text in asked if text is not None]
-    return texts[-1] if texts else None
+    return without_preface(texts[-1]) if texts else None
 
 
 def final_text(messages: list[Message]) -> str | None:
