@@ -9,10 +9,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, TYPE_CHECKING
 
 from ._guard import failed, guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_JOBS: Final = 4096
 MAX_BYTES: Final = 64 * 1024 * 1024
