@@ -32,7 +32,8 @@ class Case(NamedTuple):
     adapter: str
     body: str = MARKDOWN
     status: int | None = None
-    final: str = ASKED
+    final: str | None = None
+    """Where the API says that the page came from in the end."""
     method: str = "POST"
     headers: Mapping[str, str] = MappingProxyType({})
 
@@ -65,6 +66,7 @@ CASES = [
         "crawl",
         body=PAGE,
         status=404,
+        final=ASKED,
     ),
     Case(
         "jina-reader",
@@ -127,6 +129,7 @@ CASES = [
         status=200,
         method="GET",
         headers={"original_status": "200", "pc_status": "200", "url": ASKED},
+        final=ASKED,
     ),
     Case(
         "zyte",
@@ -201,6 +204,7 @@ CASES = [
         {"url": ASKED, "f": "raw"},
         {"url": ASKED, "filter": "raw", "query": None, "markdown": MARKDOWN, "success": True},
         "crawl",
+        final=ASKED,
     ),
     Case(
         "tavily",
@@ -208,6 +212,7 @@ CASES = [
         {"urls": ASKED},
         {"results": [{"url": ASKED, "raw_content": MARKDOWN}], "failed_results": []},
         "fetch",
+        final=ASKED,
     ),
     Case(
         "exa",
@@ -215,6 +220,7 @@ CASES = [
         {"ids": [ASKED], "text": True},
         {"requestId": "r", "results": [{"id": ASKED, "url": ASKED, "text": MARKDOWN}]},
         "fetch",
+        final=ASKED,
     ),
     Case(
         "linkup",
@@ -229,6 +235,7 @@ CASES = [
         {"urls": [ASKED], "formats": ["markdown"]},
         [{"url": ASKED, "title": "A page", "markdown": MARKDOWN}],
         "fetch",
+        final=ASKED,
     ),
     Case(
         "parallel",
@@ -236,6 +243,7 @@ CASES = [
         {"urls": [ASKED], "full_content": True},
         {"results": [{"url": ASKED, "full_content": MARKDOWN, "excerpts": ["x"]}]},
         "fetch",
+        final=ASKED,
     ),
     Case(
         "diffbot",
@@ -254,6 +262,7 @@ CASES = [
         [{"content": MARKDOWN, "status": 200, "url": ASKED, "error": None}],
         "crawl",
         status=200,
+        final=ASKED,
     ),
     Case(
         "scrapegraph",
@@ -261,6 +270,7 @@ CASES = [
         {"website_url": ASKED},
         {"request_id": "r", "status": "completed", "website_url": ASKED, "result": MARKDOWN},
         "crawl",
+        final=ASKED,
     ),
     Case(
         "steel",
@@ -270,6 +280,7 @@ CASES = [
         "browser",
         body=PAGE,
         status=200,
+        final=ASKED,
     ),
 ]
 HOSTS = sorted({httpx.URL(case.url).host for case in CASES})
@@ -317,7 +328,8 @@ def test_the_span_tells_of_the_page_and_names_the_api(
     assert found["seekwatch.fetch.action"] == "read"
     assert found["http.request.method"] == "GET"
     assert found["url.full"] == asked
-    assert found["seekwatch.fetch.final_url"] == found["retrieval.source_url"] == case.final
+    assert found.get("seekwatch.fetch.final_url") == case.final
+    assert found["retrieval.source_url"] == (case.final or asked)
     assert found["server.address"] == httpx.URL(case.url).host
     assert found.get("http.response.status_code") == case.status
     assert found.get("error.type") == ("404" if case.status == 404 else None)
@@ -380,15 +392,16 @@ def test_a_crawl_brings_its_pages_when_it_is_completed(
     assert [span.attributes["url.full"] for span in told] == [f"{ASKED}0", f"{ASKED}1"]
 
 
-@pytest.mark.parametrize("status", [402, 500])
-def test_an_api_that_refuses_is_a_failed_fetch_of_the_page(
+@pytest.mark.parametrize("status", [402, 403, 404, 500])
+def test_the_refusal_of_an_api_is_not_the_pages(
     web: LocalWeb, sink: HttpSink, agent: httpx.Client, status: int
 ) -> None:
+    """Else a wrong key would be a page that denied access, and a wrong path a dead link."""
     answers(web, "https://api.zyte.com/v1/extract", {"title": "no"}, status=status)
     agent.post("https://api.zyte.com/v1/extract", json={"url": ASKED})
     (span,) = fetches(sink)
     assert span.attributes["url.full"] == ASKED
-    assert span.attributes["http.response.status_code"] == status
+    assert "http.response.status_code" not in span.attributes
     assert span.attributes["error.type"] == str(status)
     assert span.status == 2
     assert "seekwatch.content.body" not in span.attributes
@@ -413,6 +426,43 @@ def test_an_answer_of_an_unknown_shape_brings_no_page(
     (span,) = fetches(sink)
     assert span.attributes["url.full"] == ASKED
     assert span.attributes["seekwatch.content.omitted_reason"] == "unknown-shape"
+
+
+@pytest.mark.parametrize(("status", "told"), [(404, 404), (403, None), (500, None)])
+def test_of_the_statuses_that_an_api_passes_on_only_the_pages_own_are_told(
+    web: LocalWeb, sink: HttpSink, agent: httpx.Client, status: int, told: int | None
+) -> None:
+    url = f"https://api.scraperapi.com/?api_key=k&url={ASKED}"
+    answers(web, url, PAGE, status=status)
+    agent.get(url)
+    (span,) = fetches(sink)
+    assert span.attributes.get("http.response.status_code") == told
+    assert ("seekwatch.content.body" in span.attributes) is (told is not None)
+
+
+@pytest.mark.parametrize("status", ["\u00b2", "9999999999999999999", "-1", "two", [200], 1e999])
+def test_a_status_that_is_none_is_not_told(
+    web: LocalWeb, sink: HttpSink, agent: httpx.Client, status: object
+) -> None:
+    metadata = {"sourceURL": ASKED, "statusCode": status}
+    answer = {"data": {"markdown": MARKDOWN, "metadata": metadata}}
+    answers(web, "https://api.firecrawl.dev/v2/scrape", answer)
+    agent.post("https://api.firecrawl.dev/v2/scrape", json={"url": ASKED})
+    (span,) = fetches(sink)
+    assert "http.response.status_code" not in span.attributes
+    assert body_of(span) == MARKDOWN
+
+
+def test_an_answer_that_is_nested_too_deeply_brings_no_page(
+    web: LocalWeb, sink: HttpSink, agent: httpx.Client
+) -> None:
+    deep = b'{"data": ' + b"[" * 100_000
+    web.pages["/v2/scrape"] = lambda _: Answer(body=deep, content_type="application/json")
+    agent.post("https://api.firecrawl.dev/v2/scrape", json={"url": ASKED})
+    (span,) = fetches(sink)
+    assert span.attributes["url.full"] == ASKED
+    assert span.attributes["seekwatch.content.omitted_reason"] == "unknown-shape"
+    assert "seekwatch.content.body" not in span.attributes
 
 
 def test_other_calls_are_left_alone() -> None:

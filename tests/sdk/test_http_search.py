@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument
 from seekwatch.sdk._search.apis import BUILT_IN
 from tests.services.otlp_sink import HttpSink, SunkSpan
-from tests.services.web import LocalWeb
+from tests.services.web import Answer, LocalWeb
 
 QUERY = "winter fair 2026 opening hours"
 
@@ -144,8 +144,6 @@ def test_forty_documents_fit_the_attribute_limit_and_the_json_is_complete(
         for n in range(40)
     ]
     body = json.dumps({"results": many}).encode()
-    from tests.services.web import Answer
-
     web.pages["/many"] = lambda _: Answer(200, body, "application/json")
     instrument("searcher", endpoint=sink.url, search_apis=[own(web, "/many")])
     httpx.get(f"{web.url}/many", params={"q": QUERY})
@@ -158,8 +156,6 @@ def test_forty_documents_fit_the_attribute_limit_and_the_json_is_complete(
 
 
 def test_an_api_of_the_users_own_is_described_in_one_entry(web: LocalWeb, sink: HttpSink) -> None:
-    from tests.services.web import Answer
-
     body = json.dumps({"hits": [{"a": {"href": "http://x.example/"}, "n": "T"}]}).encode()
     web.pages["/find"] = lambda _: Answer(200, body, "application/json")
     entry = SearchApi(
@@ -201,6 +197,18 @@ def test_an_answer_that_cannot_be_read_says_why_and_is_carried(
     assert retriever.attributes["seekwatch.search.unread_reason"] == reason
     assert "gen_ai.retrieval.documents" not in retriever.attributes
     assert "seekwatch.content.body" in wire.attributes
+
+
+def test_an_answer_that_is_nested_too_deeply_is_a_search_without_results(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    instrument("searcher", endpoint=sink.url, search_apis=[own(web, "/search/deep")])
+    deep = b'{"results": ' + b"[" * 100_000
+    web.pages["/search/deep"] = lambda _: Answer(body=deep, content_type="application/json")
+    httpx.get(f"{web.url}/search/deep", params={"q": QUERY, "num": "\u00b2"})
+    retriever, _ = spans(sink)
+    assert retriever.attributes["search.query"] == QUERY
+    assert retriever.attributes["seekwatch.search.unread_reason"] == "not-json"
 
 
 def test_a_failing_search_is_an_error_without_results(web: LocalWeb, sink: HttpSink) -> None:

@@ -49,10 +49,9 @@ G = "seekwatch.gateway."
             {
                 "x-portkey-cache-status": "SEMANTIC HIT",
                 "x-portkey-last-used-option-index": "config.targets[1]",
-                "x-portkey-provider": "openai",
                 "x-portkey-trace-id": "t",
             },
-            {"name": "portkey", "cache": "hit", "provider": "openai", "request_id": "t"},
+            {"name": "portkey", "cache": "hit", "request_id": "t"},
         ),
         (
             {"helicone-id": "h", "helicone-cache": "MISS", "helicone-fallback-index": "1"},

@@ -61,8 +61,8 @@ class FetchApi:
     """The page's own status, in the same way."""
     cached: tuple[str, str] | None = None
     """A dotted path inside a page and the value by which it came out of a cache."""
-    passes_status: bool = False
-    """The answer's status is the page's."""
+    passed: frozenset[int] = frozenset()
+    """Statuses of the answer that are the page's own; every other is the API's about the call."""
 
     def __post_init__(self) -> None:
         for place in self.target:
@@ -137,7 +137,8 @@ BUILT_IN: Final[tuple[FetchApi, ...]] = (
         adapter="stealth",
         target=("param:url",),
         url=("header:sa-final-url",),
-        passes_status=True,
+        # Others are about the account, the limits, or fetches that went on failing.
+        passed=frozenset({200, 404}),
     ),
     FetchApi(
         name="crawlbase",

@@ -5,12 +5,13 @@ Runs on the finisher's thread only.
 
 import base64
 import binascii
-import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from seekwatch.sdk._decoding import decode
 from seekwatch.sdk._http.messages import RequestView
 from seekwatch.sdk._shapes import as_list, first_text, is_list, is_mapping, lookup
 
@@ -21,6 +22,7 @@ MAX_PAGES: Final = 100
 
 UNKNOWN_SHAPE: Final = "unknown-shape"
 FETCH_FAILED: Final = "fetch-failed"
+_STATUS: Final = re.compile(r"[1-5]\d\d", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def targets(api: FetchApi, request: RequestView) -> list[str]:
         elif kind == "param":
             found = dict(parse_qsl(request.query)).get(path)
         else:
-            found = lookup(_decoded(request.body() or b""), path)
+            found = lookup(decode(request.body() or b""), path)
         urls = [found] if isinstance(found, str) else as_list(found)
         given = [each for each in urls if isinstance(each, str) and each]
         if given:
@@ -67,13 +69,6 @@ def _path_url(url: str) -> str | None:
     return f"https://{given}" if "." in given.partition("/")[0] else None
 
 
-def _decoded(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except ValueError:
-        return None
-
-
 def read_pages(
     api: FetchApi,
     asked: list[str],
@@ -90,8 +85,11 @@ def read_pages(
         content_type: of the answer.
         header: returns a header of the answer.
     """
-    decoded = _decoded(answer) if api.pages else None
+    decoded = decode(answer) if api.pages else None
     if not is_mapping(decoded) and not is_list(decoded):
+        if api.pages and "json" in content_type.lower():
+            # Meant to hold the page and not readable: the page itself it is not.
+            return []
         whole = FetchedPage(asked[0] if asked else None, data=answer, content_type=content_type)
         return [_with_facts(api, whole, {}, header)]
     if api.when is not None and lookup(decoded, api.when[0]) != api.when[1]:
@@ -139,7 +137,7 @@ def _with_facts(
     return replace(
         page,
         final_url=_web(_place(api.url, entry, header)),
-        status=int(status) if status is not None and status.isdigit() else None,
+        status=int(status) if status is not None and _STATUS.fullmatch(status) else None,
     )
 
 

@@ -26,7 +26,8 @@ def fetched_pages(
     """Return the pages of a call, at least one: where nothing came, what was asked for."""
     asked = targets(api, call.request)
     pages: list[FetchedPage] = []
-    if response is not None and body.whole and (response.status < 400 or api.passes_status):
+    answered = response is not None and (response.status < 400 or response.status in api.passed)
+    if response is not None and answered and body.whole:
         pages = read_pages(
             api, asked, body.data, response.header("content-type") or "", response.header
         )
@@ -59,12 +60,13 @@ def page_attributes(
     if url is not None:
         # The API asks for the page by GET, whatever it was asked by itself.
         values |= {attributes.HTTP_METHOD: "GET", attributes.URL_FULL: url}
-        values |= {attributes.FETCH_FINAL_URL: page.final_url or url}
         values |= {attributes.SOURCE_URL: page.final_url or url}
+    if page.final_url is not None:
+        values[attributes.FETCH_FINAL_URL] = page.final_url
     if page.from_cache:
         values[attributes.FETCH_FROM_CACHE] = True
     status = page.status
-    if status is None and response is not None and (api.passes_status or response.status >= 400):
+    if status is None and response is not None and response.status in api.passed:
         status = response.status
     if status is not None:
         values[attributes.HTTP_STATUS] = status

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from seekwatch.sdk._decoding import decode
 from seekwatch.sdk._shapes import as_list, as_mapping, is_list, is_mapping, lookup
 
 from . import telling
-from .decoding import decode
 from .streams import Event
 from .telling import Asked, Message, Part, Told, Usage, count, total, word
 

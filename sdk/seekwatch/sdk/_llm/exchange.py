@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from seekwatch.core import attributes
+from seekwatch.sdk._decoding import as_text, decode, decode_at, encodable
 from seekwatch.sdk._guard import failed
 from seekwatch.sdk._shapes import as_mapping, is_list, is_mapping, lookup
 
 from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses
 from . import streams as wire
 from .apis import CHAT, Found, ModelApi, Shape, find
-from .decoding import as_text, decode, decode_at, encodable
 from .gateways import gateway_attributes
 from .hosted import missing_facts
 from .providers import provider_of

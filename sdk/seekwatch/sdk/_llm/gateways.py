@@ -118,7 +118,6 @@ GATEWAYS: Final = (
             # Which target answered is known too (`x-portkey-last-used-option-index`), but not
             # whether the targets are fallbacks or share the load.
             ("x-portkey-cache-status", _STATE, _cache),
-            ("x-portkey-provider", _PROVIDER, _word),
             ("x-portkey-trace-id", _REQUEST, _word),
             ("x-portkey-last-used-option-index", "", _word),
         ),

@@ -6,10 +6,10 @@ Its chat completions have OpenAI's shape and are read there.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from seekwatch.sdk._decoding import decode
 from seekwatch.sdk._shapes import as_list, as_mapping, is_list, lookup
 
 from . import telling
-from .decoding import decode
 from .openai_parts import content_parts
 from .streams import Event
 from .telling import Asked, Message, Part, Told, Usage, count, total, word

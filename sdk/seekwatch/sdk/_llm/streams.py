@@ -11,9 +11,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from seekwatch.sdk._decoding import as_text, decode, decode_each
 from seekwatch.sdk._shapes import as_mapping, is_mapping
-
-from .decoding import as_text, decode, decode_each
 
 SSE: Final = "text/event-stream"
 AWS: Final = "application/vnd.amazon.eventstream"

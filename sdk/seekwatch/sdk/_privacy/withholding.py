@@ -141,7 +141,7 @@ class Withholder:
     def _json_facts(self, value: Any, members: frozenset[str]) -> str:
         try:
             items = as_list(json.loads(value))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             return "[]"
         facts = [
             {name: self._fact(name, each) for name, each in item.items() if name in members}

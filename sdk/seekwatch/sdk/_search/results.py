@@ -4,7 +4,6 @@ Runs on the finisher's thread only. What a provider does not say (a date, a scor
 is never guessed.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus
 
+from seekwatch.sdk._decoding import as_text, decode
 from seekwatch.sdk._shapes import as_list, first_number, first_text, is_list, is_mapping, lookup
 
 from .apis import SearchApi
@@ -60,7 +60,7 @@ def read_query(api: SearchApi, url_query: str, body: bytes | None, url_path: str
         wanted = places.find(place)
         if isinstance(wanted, int) and not isinstance(wanted, bool):
             return Query(text, wanted)
-        if isinstance(wanted, str) and wanted.isdigit():
+        if isinstance(wanted, str) and wanted.isdecimal():
             return Query(text, int(wanted[:9]))
     return Query(text, None)
 
@@ -85,12 +85,9 @@ class _Places:
     def _decode(self, kind: str) -> object:
         if kind == "param":
             return dict(parse_qsl(self._url_query, keep_blank_values=True))
-        try:
-            if kind == "form":
-                return dict(parse_qsl(self._body.decode(), keep_blank_values=True))
-            return json.loads(self._body)
-        except ValueError:
-            return None
+        if kind == "form":
+            return dict(parse_qsl(as_text(self._body), keep_blank_values=True))
+        return decode(self._body)
 
 
 def read_results(
@@ -102,9 +99,8 @@ def read_results(
         The documents as `gen_ai.retrieval.documents` carries them, and the reason when the
         answer could not be read. No results in a list that is there is an answer, not a failure.
     """
-    try:
-        decoded = json.loads(body)
-    except ValueError:
+    decoded = decode(body)
+    if decoded is None:
         return [], HTML if body.lstrip()[:1] == b"<" else NOT_JSON
     found = False
     items: list[object] = []
