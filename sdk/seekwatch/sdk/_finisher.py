@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from typing import Final, Protocol, TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ._guard import failed, guard
 
