@@ -552,6 +552,69 @@ def test_two_instrumentors_side_by_side_tell_one_call() -> None:
     assert len(episode.generations) == 1
 
 
+def _by_two_scopes(
+    outer: list[tuple[str, AttributeMap, float, float]],
+    inner: list[tuple[str, AttributeMap, float, float]],
+) -> Episode:
+    """Return a run whose model calls come from two instrumentors, as name, attributes, start and
+    seconds."""
+    groups = [("outer", outer), ("inner", inner)]
+    items = raw_items(traces_request([_agent()]), Signal.TRACES)
+    for number, (scope, calls) in enumerate(groups):
+        children = [
+            _child(name, values, at=at, seconds=seconds, span_id=f"{number + 5}{place}" * 8)
+            for place, (name, values, at, seconds) in enumerate(calls)
+        ]
+        items += raw_items(traces_request(children, scope=scope), Signal.TRACES)
+    episode = normalise(cut_of(TRACE, items), REDACTOR, LANES)
+    assert episode is not None
+    return episode
+
+
+_UNCOUNTED: AttributeMap = {names.SPAN_KIND: "LLM", "llm.model_name": "gpt-4o-mini"}
+_UNCOUNTED_TWIN: AttributeMap = {
+    names.OPERATION_NAME: "chat",
+    names.RESPONSE_MODEL: "gpt-4o-mini-2024-07-18",
+}
+
+
+def test_two_instrumentors_side_by_side_tell_one_call_that_nobody_counts() -> None:
+    calls = [(f"call {n}", _UNCOUNTED, 1 + n / 10, 2.0) for n in range(3)]
+    twins = [(f"create {n}", _UNCOUNTED_TWIN, 1.05 + n / 10, 1.9) for n in range(3)]
+    assert len(_by_two_scopes(calls, twins).generations) == 3
+
+
+def test_of_two_tellings_the_one_that_counts_stays() -> None:
+    counted = {**_UNCOUNTED_TWIN, names.INPUT_TOKENS: 89, names.OUTPUT_TOKENS: 2}
+    [generation] = _by_two_scopes(
+        [("call", _UNCOUNTED, 1, 2.0)], [("create", counted, 1.1, 1.5)]
+    ).generations
+    assert (generation.input_tokens, generation.output_tokens) == (89, 2)
+
+
+@pytest.mark.parametrize(
+    ("other", "at", "seconds"),
+    [
+        ({**_UNCOUNTED_TWIN, names.RESPONSE_MODEL: "gpt-4o"}, 1.1, 1.0),
+        ({names.OPERATION_NAME: "chat"}, 1.1, 1.0),
+        (_UNCOUNTED_TWIN, 1.1, 5.0),
+        (_UNCOUNTED_TWIN, 3.5, 1.0),
+    ],
+    ids=["another model", "no model", "longer than the first", "after the first"],
+)
+def test_calls_that_nobody_counts_and_nothing_ties_together_are_two(
+    other: AttributeMap, at: float, seconds: float
+) -> None:
+    episode = _by_two_scopes([("call", _UNCOUNTED, 1, 2.0)], [("create", other, at, seconds)])
+    assert len(episode.generations) == 2
+
+
+def test_a_second_attempt_inside_one_telling_is_a_call_of_its_own() -> None:
+    attempts = [(f"create {n}", _UNCOUNTED_TWIN, 1.1 + n, 0.5) for n in range(2)]
+    episode = _by_two_scopes([("call", _UNCOUNTED, 1, 3.0)], attempts)
+    assert len(episode.generations) == 2
+
+
 def test_llamaindex_preparing_a_model_call_is_no_model_call() -> None:
     model: AttributeMap = {names.SPAN_KIND: "LLM", "llm.model_name": "gpt-4o-mini"}
     episode = _built(
