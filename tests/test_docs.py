@@ -16,6 +16,7 @@ from seekwatch.core import attributes, topics
 from seekwatch.exporters.metrics import METRIC_NAMES, SAMPLE_NAMES
 from seekwatch.monitor.cli import app
 from seekwatch.monitor.settings.reading import OF_AGENTS, setting_keys, variable
+from seekwatch.sdk._export import health
 from tests.services.documents import ROOT, Page, pages
 
 PAGES = pages()
@@ -133,8 +134,8 @@ def test_settings_that_are_set_exist(page: Page) -> None:
 
 @cache
 def dotted_names() -> set[str]:
-    """Attributes, topics and spans' events that are called `seekwatch.…`."""
-    values = [*vars(attributes).values(), *vars(topics).values()]
+    """Attributes, topics, spans' events and the SDK's metrics that are called `seekwatch.…`."""
+    values = [*vars(attributes).values(), *vars(topics).values(), *vars(health).values()]
     values += [default for key in setting_keys() if (default := _default_of(key))]
     return {value for value in values if isinstance(value, str)}
 
