@@ -23,7 +23,7 @@ from ._export.stage import ExportStage
 from ._finisher import Finisher
 from ._guard import failed, guard, logger
 from ._http import stock_httpx
-from ._instrumentors import install as install_instrumentors
+from ._instrumentors.switching import install as install_instrumentors
 from ._privacy.carriers import Carriers
 from ._privacy.withholding import Withholder
 from ._runs import entrypoints, executors, foreign_calls, implicit, known_agents, requests
