@@ -85,7 +85,7 @@ class Site:
         prelude = """
             import json, sys
             from seekwatch.sdk import instrument, uninstrument
-            from seekwatch.sdk._instrumentors import switched
+            from seekwatch.sdk._instrumentors.switching import switched
             def start(**options):
                 instrument("a", endpoint="http://127.0.0.1:9", **options)
             def say(value):
