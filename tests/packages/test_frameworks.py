@@ -11,6 +11,7 @@ from tests.packages.world import World
 from tests.services.library import QUESTIONS, TOPICS
 
 WITH_INSTRUMENTOR = [framework for framework in FRAMEWORKS if framework.instrumentor]
+ON_OPENAI = [each for each in FRAMEWORKS if each.environment in ("langchain", "openai-agents")]
 
 
 def frameworks(*in_ci: str) -> pytest.MarkDecorator:
@@ -47,6 +48,16 @@ def test_nothing_counts_twice_beside_an_openinference_instrumentor(
 ) -> None:
     turned_on = [] if by == "found" else ["--instrumentor", str(framework.instrumentor)]
     run_agent(world, sdk, framework, *turned_on, beside="-openinference")
+    check_runs(world)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("framework", ON_OPENAI, ids=str)
+def test_nothing_counts_twice_beside_instrumentors_of_the_framework_and_of_its_client(
+    world: World, sdk: Path, framework: Framework
+) -> None:
+    """Both tell each model call: the one by the framework's callbacks, the other around it."""
+    run_agent(world, sdk, framework, beside="-two-openinference")
     check_runs(world)
 
 
