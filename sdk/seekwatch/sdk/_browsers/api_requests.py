@@ -16,10 +16,10 @@ from seekwatch.sdk._http.call import HttpCall, begin
 from seekwatch.sdk._http.messages import Hop
 from seekwatch.sdk._http.spans import Ended
 from seekwatch.sdk._shapes import as_mapping, is_list, is_mapping
+from seekwatch.sdk._watching import Begin
 
 from .views import named
 from .visits import HOLD_SECONDS, OPEN
-from .watching import Begin
 
 
 class ApiRequest:

@@ -12,11 +12,11 @@ from typing import Any, Final
 from seekwatch.sdk._finisher import Finisher
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._watching import Begin, Outcome, Settle, watch_method
 
 from .api_requests import begin_method
 from .tabs import begin_load, last_looks, tabs_of, used, watch
 from .visits import OPEN, Visit
-from .watching import Begin, Outcome, Settle, watch_method
 
 PACKAGES: Final = {
     "playwright": "browser",

@@ -51,29 +51,14 @@ def page_attributes(
         missing: why there is no body, where there is none.
     """
     runtime = call.runtime
-    values: dict[str, Any] = {
+    values = _addresses(page) | _result(api, page, response)
+    values |= {
         attributes.FETCH_API: api.name,
         attributes.FETCH_ADAPTER: "cache" if page.from_cache else api.adapter,
         attributes.FETCH_ACTION: "read",
     }
-    url = page.url or page.final_url
-    if url is not None:
-        # The API asks for the page by GET, whatever it was asked by itself.
-        values |= {attributes.HTTP_METHOD: "GET", attributes.URL_FULL: url}
-        values |= {attributes.SOURCE_URL: page.final_url or url}
-    if page.final_url is not None:
-        values[attributes.FETCH_FINAL_URL] = page.final_url
     if page.from_cache:
         values[attributes.FETCH_FROM_CACHE] = True
-    status = page.status
-    if status is None and response is not None and response.status in api.passed:
-        status = response.status
-    if status is not None:
-        values[attributes.HTTP_STATUS] = status
-    if page.error is not None:
-        values[attributes.ERROR_TYPE] = page.error
-    elif status is not None and status >= 400:
-        values[attributes.ERROR_TYPE] = str(status)
     if page.content_type:
         values[attributes.CONTENT_TYPE] = page.content_type
     if page.data is None:
@@ -85,6 +70,33 @@ def page_attributes(
         cap=runtime.config.page_bytes if runtime.config.capture_content else 0,
         value_limit=runtime.value_limit,
     )
+
+
+def _addresses(page: FetchedPage) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    url = page.url or page.final_url
+    if url is not None:
+        # The API asks for the page by GET, whatever it was asked by itself.
+        values |= {attributes.HTTP_METHOD: "GET", attributes.URL_FULL: url}
+        values[attributes.SOURCE_URL] = page.final_url or url
+    if page.final_url is not None:
+        values[attributes.FETCH_FINAL_URL] = page.final_url
+    return values
+
+
+def _result(api: FetchApi, page: FetchedPage, response: ResponseView | None) -> dict[str, Any]:
+    """Return the page's own status and error; what the API says of the call is not the page's."""
+    values: dict[str, Any] = {}
+    status = page.status
+    if status is None and response is not None and response.status in api.passed:
+        status = response.status
+    if status is not None:
+        values[attributes.HTTP_STATUS] = status
+    if page.error is not None:
+        values[attributes.ERROR_TYPE] = page.error
+    elif status is not None and status >= 400:
+        values[attributes.ERROR_TYPE] = str(status)
+    return values
 
 
 def beside(call: "HttpCall") -> Span:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
 from seekwatch.core import attributes
-from seekwatch.sdk._browsers.watching import Begin, watch_method
 from seekwatch.sdk._context import attach, detach
 from seekwatch.sdk._export.batching import end_with_clean_keys
 from seekwatch.sdk._guard import guard, guarded
@@ -20,6 +19,7 @@ from seekwatch.sdk._imports import when_imported
 from seekwatch.sdk._runs.run import parent_context
 from seekwatch.sdk._runtime import Masked, Runtime, current
 from seekwatch.sdk._shapes import as_list
+from seekwatch.sdk._watching import Begin, watch_method
 
 from .apis import SearchApi
 from .documents import document_attributes

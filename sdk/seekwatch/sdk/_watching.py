@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from seekwatch.sdk._guard import guard, guarded
+from ._guard import guard, guarded
 
 
 class Outcome(Protocol):
@@ -39,7 +39,8 @@ def watch_method(
         owner: the class.
         name: the method's.
         begin: hears of the call.
-        settle: is asked before `begin`; in a plain method Playwright's loop turns meanwhile.
+        settle: is asked before `begin`; plain methods with one are Playwright's, whose loop turns
+            meanwhile.
     """
     original = owner.__dict__.get(name)
     if not inspect.isfunction(original):
