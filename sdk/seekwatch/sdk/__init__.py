@@ -8,8 +8,9 @@ Example:
 """
 
 from ._instrument import flush, instrument, uninstrument
+from ._runs.citations import Citation
 from ._runs.decorators import llm, retriever, tool
-from ._runs.run import AgentRun, Citation, agent_run, current_run
+from ._runs.run import AgentRun, agent_run, current_run
 from ._search.apis import SearchApi
 
 __all__ = [
