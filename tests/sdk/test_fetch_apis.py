@@ -362,6 +362,15 @@ def test_each_page_of_one_answer_is_a_span_of_its_own(
     assert len({(span.start_ns, span.end_ns, span.parent_id) for span in spans.values()}) == 1
 
 
+def test_a_page_that_was_asked_for_by_an_id_has_the_address_that_the_api_tells(
+    web: LocalWeb, sink: HttpSink, agent: httpx.Client
+) -> None:
+    answers(web, "https://api.exa.ai/contents", {"results": [{"url": ASKED, "text": MARKDOWN}]})
+    agent.post("https://api.exa.ai/contents", json={"ids": ["8U71IlQ5DUTdsherhhYA9Q"]})
+    (span,) = fetches(sink)
+    assert span.attributes["url.full"] == ASKED
+
+
 def test_a_page_out_of_the_apis_cache_says_so(
     web: LocalWeb, sink: HttpSink, agent: httpx.Client
 ) -> None:

@@ -52,10 +52,15 @@ def targets(api: FetchApi, request: RequestView) -> list[str]:
         else:
             found = lookup(decode(request.body() or b""), path)
         urls = [found] if isinstance(found, str) else as_list(found)
-        given = [each for each in urls if isinstance(each, str) and each]
+        given = [each for each in urls if isinstance(each, str) and _is_address(each)]
         if given:
             return given[:MAX_PAGES]
     return []
+
+
+def _is_address(text: str) -> bool:
+    """Tell an address, maybe without its scheme, from an id by which an API knows a page."""
+    return text.lower().startswith(("http://", "https://")) or "." in text.partition("/")[0]
 
 
 def _path_url(url: str) -> str | None:
