@@ -8,7 +8,7 @@ from seekwatch.sdk._shapes import as_list, as_mapping, is_list, is_mapping, look
 
 from . import telling
 from .streams import Event
-from .telling import Asked, Message, Part, Told, Usage, count, total, word
+from .telling import Asked, Message, Part, Told, Usage, count, flag, total, word
 
 _RESULT: Final = "_tool_result"
 _HIDDEN: Final = frozenset({"encrypted_content", "encrypted_index", "signature", "data"})
@@ -22,7 +22,7 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
         model=word(body.get("model")),
         messages=[_message(item) for item in as_list(messages)] if is_list(messages) else None,
         instructions=_parts(body.get("system")) if body.get("system") else [],
-        streams=body["stream"] if isinstance(body.get("stream"), bool) else None,
+        streams=flag(body.get("stream")),
     )
 
 

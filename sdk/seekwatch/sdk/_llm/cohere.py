@@ -7,9 +7,9 @@ from seekwatch.sdk._shapes import as_list, as_mapping, is_list, lookup
 
 from . import telling
 from .openai_chat import read_asked as read_chat
-from .openai_parts import content_parts
+from .openai_parts import content_parts, tool_call_parts
 from .streams import Event
-from .telling import Asked, Part, Told, Usage, count, word
+from .telling import Asked, Part, Told, Usage, count, flag, word
 
 _ROLES: Final = {"CHATBOT": "assistant", "USER": "user", "SYSTEM": "system", "TOOL": "tool"}
 _SNIPPET: Final = 2_000
@@ -21,7 +21,7 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
     if "messages" in body:
         return read_chat(body)
     asked = Asked(model=word(body.get("model")))
-    asked.streams = body["stream"] if isinstance(body.get("stream"), bool) else None
+    asked.streams = flag(body.get("stream"))
     said = [
         telling.message(
             _ROLES.get(str(lookup(turn, "role")), "user"), content_parts(lookup(turn, "message"))
@@ -69,12 +69,7 @@ def _said(message: Mapping[str, Any]) -> list[Part]:
             documents = [_document(source) for source in as_list(lookup(item, "sources"))]
             _annotate(blocks[number], item, documents)
     parts += blocks
-    for call in as_list(message.get("tool_calls")):
-        function = as_mapping(lookup(call, "function"))
-        parts.append(
-            telling.tool_call(lookup(call, "id"), function.get("name"), function.get("arguments"))
-        )
-    return parts
+    return parts + tool_call_parts(message.get("tool_calls"))
 
 
 def _document(source: object) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from seekwatch.sdk._shapes import as_list, as_mapping, is_list, lookup
 from . import telling
 from .openai_parts import content_parts
 from .streams import Event
-from .telling import Asked, Message, Part, Told, Usage, count, total, word
+from .telling import Asked, Message, Part, Told, Usage, count, flag, total, word
 
 
 def read_asked(body: Mapping[str, Any]) -> Asked:
@@ -25,7 +25,7 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
         model=word(body.get("model")),
         messages=[_entry(item, "user") for item in as_list(inputs)] if is_list(inputs) else None,
         instructions=[] if instructions is None else [telling.text_part(instructions)],
-        streams=body["stream"] if isinstance(body.get("stream"), bool) else None,
+        streams=flag(body.get("stream")),
     )
 
 

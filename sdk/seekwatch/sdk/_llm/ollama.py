@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seekwatch.sdk._shapes import as_list, as_mapping, lookup
+from seekwatch.sdk._shapes import as_list, as_mapping
 
 from . import telling
 from .openai_chat import read_asked as read_chat
-from .openai_parts import content_parts
+from .openai_parts import content_parts, tool_call_parts
 from .streams import Event
 from .telling import Asked, Told, Usage, count, word
 
@@ -31,13 +31,7 @@ def read_told(body: Mapping[str, Any]) -> Told:
     thinking = word(said.get("thinking"))
     parts = [] if thinking is None else [telling.reasoning_part(thinking)]
     parts += content_parts(said.get("content"))
-    for call in as_list(said.get("tool_calls")):
-        function = lookup(call, "function")
-        parts.append(
-            telling.tool_call(
-                lookup(call, "id"), lookup(function, "name"), lookup(function, "arguments")
-            )
-        )
+    parts += tool_call_parts(said.get("tool_calls"))
     return Told(
         model=word(body.get("model")),
         messages=[telling.message("assistant", parts, reason)] if parts or reason else [],

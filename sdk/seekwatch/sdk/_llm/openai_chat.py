@@ -10,9 +10,9 @@ from typing import Any, Final
 from seekwatch.sdk._shapes import as_float, as_list, as_mapping, is_number, lookup
 
 from . import telling
-from .openai_parts import content_parts, is_tool_role
+from .openai_parts import content_parts, is_tool_role, tool_call_parts
 from .streams import Event
-from .telling import Asked, Message, Part, Told, Usage, count, word
+from .telling import Asked, Message, Part, Told, Usage, count, flag, word
 
 _CARRIED: Final = (
     "id",
@@ -35,7 +35,7 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
     return Asked(
         model=word(body.get("model")),
         messages=None if messages is None else [_message(item) for item in as_list(messages)],
-        streams=body["stream"] if isinstance(body.get("stream"), bool) else None,
+        streams=flag(body.get("stream")),
     )
 
 
@@ -115,13 +115,7 @@ def _message(item: object, citations: Iterable[Part] = ()) -> Message:
     parts += content_parts(fields.get("content"), beside)
     if word(fields.get("refusal")):
         parts.append(telling.text_part(fields["refusal"]))
-    for call in as_list(fields.get("tool_calls")):
-        function = lookup(call, "function")
-        parts.append(
-            telling.tool_call(
-                lookup(call, "id"), lookup(function, "name"), lookup(function, "arguments")
-            )
-        )
+    parts += tool_call_parts(fields.get("tool_calls"))
     return telling.message(fields.get("role", "user"), parts)
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from seekwatch.sdk._shapes import as_list, as_mapping, is_mapping, lookup
 
-from .telling import Part, other_part, reasoning_part, text_part, word
+from .telling import Part, other_part, reasoning_part, text_part, tool_call, word
 
 _TEXT: Final = frozenset({"text", "input_text", "output_text", "summary_text"})
 _REASONING: Final = frozenset({"thinking", "reasoning", "reasoning_text"})
@@ -58,6 +58,17 @@ def reasoning_text(part: Mapping[str, Any]) -> str:
         if texts:
             return "".join(text for text in texts if isinstance(text, str))
     return ""
+
+
+def tool_call_parts(calls: object) -> list[Part]:
+    """Return the calls of the agent's tools that a message asks for."""
+    parts: list[Part] = []
+    for call in as_list(calls):
+        function = lookup(call, "function")
+        parts.append(
+            tool_call(lookup(call, "id"), lookup(function, "name"), lookup(function, "arguments"))
+        )
+    return parts
 
 
 def is_tool_role(item: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from seekwatch.sdk._shapes import as_list, as_mapping, is_list, lookup
 from . import telling
 from .openai_parts import content_parts, is_tool_role
 from .streams import Event
-from .telling import Asked, Message, Part, Told, Usage, count, word
+from .telling import Asked, Message, Part, Told, Usage, count, flag, word
 
 _ENDINGS: Final = ("response.completed", "response.incomplete", "response.failed")
 _BULK: Final = frozenset({"result", "results", "outputs", "output", "screenshot"})
@@ -25,7 +25,7 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
         model=word(body.get("model")),
         messages=None if given is None else [_message(item, "user") for item in as_list(given)],
         instructions=[] if instructions is None else [telling.text_part(instructions)],
-        streams=body["stream"] if isinstance(body.get("stream"), bool) else None,
+        streams=flag(body.get("stream")),
     )
 
 

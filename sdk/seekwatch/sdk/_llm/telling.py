@@ -91,6 +91,11 @@ def word(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def flag(value: object) -> bool | None:
+    """Return true or false, None for anything else."""
+    return value if isinstance(value, bool) else None
+
+
 def text_part(content: str, annotations: Iterable[object] = ()) -> Part:
     """Return a part of text, with the model's own citations of it.
 
