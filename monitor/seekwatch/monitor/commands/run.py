@@ -6,14 +6,10 @@ from typing import Any, Final
 
 import typer
 
-EXAMPLES: Final = (
-    "seekwatch run --agent my-agent -- python agent.py",
-    "seekwatch run --agent my-agent --endpoint http://collector:4318 -- uvicorn app:app",
-)
 CONTEXT_SETTINGS: Final[dict[str, Any]] = {
     "allow_extra_args": True,
     "ignore_unknown_options": True,
-    # Every option is the SDK's own to explain.
+    # Every option, and the examples, are the SDK's own to explain.
     "help_option_names": [],
 }
 
