@@ -23,6 +23,7 @@ from seekwatch.sdk._export import exporters
 from seekwatch.sdk._instrument import statistics
 from tests.services.otlp_sink import HttpSink
 from tests.services.ports import LOOPBACK, free_ports
+from tests.services.waiting import eventually
 from tests.services.web import LocalWeb
 
 Behaviour = Callable[[socket.socket], None]
@@ -414,7 +415,11 @@ def test_a_full_queue_is_a_metric_too(
         for _ in range(20):
             with agent_run("q"):
                 pass
-        assert counted(reader)["spans.dropped", "queue_full"] >= 12
+        # Runs end on the finisher's thread, some time after the agent has left them.
+        eventually(
+            lambda: counted(reader).get(("spans.dropped", "queue_full"), 0) >= 12,
+            what="the drops of a full queue are counted",
+        )
 
 
 def test_instrumenting_again_reports_the_new_counts_once(

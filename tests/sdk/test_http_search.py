@@ -9,6 +9,7 @@ import pytest
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument
+from seekwatch.sdk._runtime import current
 from seekwatch.sdk._search.apis import BUILT_IN
 from tests.services.otlp_sink import HttpSink, SunkSpan
 from tests.services.web import Answer, LocalWeb
@@ -209,6 +210,27 @@ def test_an_answer_that_is_nested_too_deeply_is_a_search_without_results(
     retriever, _ = spans(sink)
     assert retriever.attributes["search.query"] == QUERY
     assert retriever.attributes["seekwatch.search.unread_reason"] == "not-json"
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "reason"),
+    [
+        ("https://api.tavily.com/search", "RETRIEVER", "seekwatch.search.unread_reason"),
+        ("https://api.openai.com/v1/responses", "LLM", "seekwatch.llm.unread_reason"),
+    ],
+)
+def test_an_answer_for_which_there_was_no_room_says_so(
+    sink: HttpSink, monkeypatch: pytest.MonkeyPatch, url: str, kind: str, reason: str
+) -> None:
+    instrument("searcher", endpoint=sink.url)
+    runtime = current()
+    assert runtime is not None
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
+    with monkeypatch.context() as patched, httpx.Client(transport=transport) as client:
+        patched.setattr(runtime.finisher, "_max_jobs", 0)
+        client.post(url, json={"query": "q", "model": "m"})
+    assert flush()
+    assert sink.one(kind).attributes[reason] == "queue-full"
 
 
 def test_a_failing_search_is_an_error_without_results(web: LocalWeb, sink: HttpSink) -> None:

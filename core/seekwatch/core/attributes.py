@@ -139,7 +139,7 @@ SERVICE_INSTANCE_ID: Final = "service.instance.id"
 SEARCH_PROVIDER: Final = "seekwatch.search.provider"
 SEARCH_UNREAD: Final = "seekwatch.search.unread_reason"
 """Why the results of a search could not be read: `html` (a page for people), `not-json`,
-`unknown-shape`, `too-large`, `closed-early`."""
+`unknown-shape`, `too-large`, `closed-early`, `queue-full`, `failed` (in the SDK itself)."""
 SEARCH_RESULT_COUNT: Final = "seekwatch.search.result_count"
 SEARCH_MISSING: Final = "seekwatch.search.missing"
 """List of strings: what the answer to a search does not say at all: `query`, `results`, `urls`,
@@ -148,7 +148,8 @@ dates is missing none."""
 
 LLM_UNREAD: Final = "seekwatch.llm.unread_reason"
 """Why an answer of a model could not be read: `empty`, `not-json`, `unknown-shape`, `too-deep`,
-`failed` (in the SDK itself); or `cut`: a part of it was not seen, and what was is read."""
+`queue-full`, `failed` (in the SDK itself); or `cut`: a part of it was not seen, and what was is
+read."""
 
 GATEWAY_NAME: Final = "seekwatch.gateway.name"
 """The gateway before the model, as its answer names itself: `litellm`, `kong`, `openrouter`."""
@@ -197,7 +198,8 @@ CONTENT_TRUNCATED: Final = "seekwatch.content.truncated"
 CONTENT_OMITTED: Final = "seekwatch.content.omitted_reason"
 """Why there is no body: `not-text`, `capture-off`, `empty`, `closed-early`, `queue-full`,
 `search-results` (it was read into the RETRIEVER span above), `attribute-limit`, `too-large`,
-`undecodable`, `failed` (in the SDK itself)."""
+`undecodable`, `unknown-shape` (an API's answer in which no page was found), `failed` (in the SDK
+itself)."""
 
 QUESTION: Final = "seekwatch.run.question"
 ANSWER: Final = "seekwatch.run.answer"

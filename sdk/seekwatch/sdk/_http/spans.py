@@ -27,6 +27,8 @@ from .messages import Hop, ResponseView
 if TYPE_CHECKING:
     from .call import HttpCall
 
+_UNREAD: Final = {"search": attributes.SEARCH_UNREAD, "llm": attributes.LLM_UNREAD}
+"""Where the spans that stand for what an answer says tell why it was not read."""
 _BODILESS: Final = frozenset({204, 304})
 """Statuses whose answers have no body, whatever the page holds (RFC 9110, 6.4.1)."""
 
@@ -100,10 +102,11 @@ def abandon_call(ended: Ended, reason: str) -> None:
     for span in (call.wire, call.outer):
         if span is None or not span.is_recording():
             continue
+        told = _UNREAD[call.kind] if span is call.outer else attributes.CONTENT_OMITTED
         values: dict[str, Any] = {
             attributes.HTTP_METHOD: call.request.method,
             attributes.URL_FULL: call.request.url,
-            attributes.CONTENT_OMITTED: reason,
+            told: reason,
         }
         if ended.status is not None:
             values[attributes.HTTP_STATUS] = ended.status
