@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from opentelemetry.metrics import MeterProvider
@@ -21,7 +21,7 @@ from ._export import exporters, health, providers, quiet
 from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
 from ._export.stage import ExportStage
 from ._finisher import Finisher
-from ._guard import failed, guard, logger
+from ._guard import failed, guard, guarded, logger
 from ._http import stock_httpx
 from ._instrumentors.switching import install as install_instrumentors
 from ._privacy.carriers import Carriers
@@ -40,7 +40,7 @@ _lock = threading.RLock()
 @dataclass(slots=True)
 class _Installation:
     runtime: Runtime
-    undo: list[Callable[[float], None]] = field(default_factory=list[Callable[[float], None]])
+    undo: list[Callable[[float], None]]
     """What to do to undo it, last first; each gets the seconds that are left."""
     meters: Any = None
     """The MeterProvider where it is ours."""
@@ -88,20 +88,26 @@ def instrument(
     Raises:
         ValueError: an argument cannot be used. Nothing else is ever raised.
     """
-    config = build_config(
-        agent,
-        endpoint=endpoint,
-        environment=environment,
-        release=release,
-        capture_content=capture_content,
-        capture_pages=capture_pages,
-        redact=redact,
-        search_apis=search_apis,
-        entrypoint=entrypoint,
-    )
-    check_provider("tracer_provider", tracer_provider, "get_tracer")
-    check_provider("meter_provider", meter_provider, "get_meter")
-    with _lock:
+    try:
+        config = build_config(
+            agent,
+            endpoint=endpoint,
+            environment=environment,
+            release=release,
+            capture_content=capture_content,
+            capture_pages=capture_pages,
+            redact=redact,
+            search_apis=search_apis,
+            entrypoint=entrypoint,
+        )
+        check_provider("tracer_provider", tracer_provider, "get_tracer")
+        check_provider("meter_provider", meter_provider, "get_meter")
+    except ValueError:
+        raise
+    except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+        failed("instrument", error)
+        return
+    with _lock, guard("instrument"):
         _instrument(config, tracer_provider, meter_provider)
 
 
@@ -115,14 +121,17 @@ def _instrument(
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         logger.info("OTEL_SDK_DISABLED is true: nothing is instrumented")
         return
+    undo: list[Callable[[float], None]] = []
     try:
-        installation = _install(config, tracer_provider, meter_provider)
-    except Exception as error:  # noqa: BLE001 - an agent without monitoring is better than none
-        failed("instrument", error)
-        return
+        installation = _install(config, tracer_provider, meter_provider, undo)
+        _guard.describe_by(installation.runtime.described_failure)
+        set_current(installation.runtime)
+    except BaseException:
+        # An agent without monitoring is better than none, and than one that is half wrapped.
+        set_current(None)
+        _undo_all(undo, time.monotonic() + SHUTDOWN_SECONDS)
+        raise
     _installed = installation
-    _guard.describe_by(installation.runtime.described_failure)
-    set_current(installation.runtime)
 
 
 def _say_already(held: Config, asked: Config) -> None:
@@ -140,11 +149,16 @@ def _say_already(held: Config, asked: Config) -> None:
 
 
 def _install(
-    config: Config, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None
+    config: Config,
+    tracer_provider: TracerProvider | None,
+    meter_provider: MeterProvider | None,
+    undo: list[Callable[[float], None]],
 ) -> _Installation:
     finisher = Finisher()
     index = SearchApiIndex(config.search_apis)
     traces = providers.join_tracer_provider(config, tracer_provider)
+    if traces.ours:
+        undo.append(lambda _: providers.forget_tracer_provider(traces.provider))
     limits: Any = getattr(traces.provider, "_span_limits", None)
     common: dict[str, Any] = {attributes.AGENT_NAME: config.agent}
     if not traces.ours:
@@ -170,7 +184,7 @@ def _install(
         excluded=_excluded_urls(),
         shared=not traces.ours,
     )
-    installation = _Installation(runtime)
+    installation = _Installation(runtime, undo)
     runs = runtime.runs = OpenRuns.from_environment()
     traces.provider.add_span_processor(runs)
     installation.undo.append(lambda _: providers.remove_processor(traces.provider, runs))
@@ -210,8 +224,6 @@ def _excluded_urls() -> Callable[[str], bool] | None:
 
 def _add_processors(installation: _Installation, traces: providers.Joined) -> None:
     runtime = installation.runtime
-    if traces.ours:
-        installation.undo.append(lambda _: providers.forget_tracer_provider(traces.provider))
     for stage in _stages(runtime):
         processor = BatchingProcessor(
             stage,
@@ -331,18 +343,26 @@ def uninstrument() -> None:
     global _installed
     with _lock:
         installation, _installed = _installed, None
-        set_current(None)
-        if installation is None:
-            return
-        deadline = time.monotonic() + SHUTDOWN_SECONDS
-        for step in reversed(installation.undo):
-            with guard("uninstrument"):
-                step(max(0.1, deadline - time.monotonic()))
         with guard("uninstrument"):
-            installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
-        lost = {name: count for name, count in _counts(installation.runtime).items() if count}
-        if lost:
-            logger.warning("not everything reached the collector: %s", lost)
+            set_current(None)
+        if installation is not None:
+            _take_apart(installation)
+
+
+@guarded("uninstrument")
+def _take_apart(installation: _Installation) -> None:
+    deadline = time.monotonic() + SHUTDOWN_SECONDS
+    _undo_all(installation.undo, deadline)
+    installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
+    lost = {name: count for name, count in _counts(installation.runtime).items() if count}
+    if lost:
+        logger.warning("not everything reached the collector: %s", lost)
+
+
+def _undo_all(undo: list[Callable[[float], None]], deadline: float) -> None:
+    for step in reversed(undo):
+        with guard("uninstrument"):
+            step(max(0.1, deadline - time.monotonic()))
 
 
 def flush(timeout: float = 5.0) -> bool:
@@ -354,18 +374,21 @@ def flush(timeout: float = 5.0) -> bool:
     Returns:
         Whether everything was handed to the exporter in time (True when not instrumented).
     """
+    return bool(_flush(timeout))
+
+
+@guarded("flush")
+def _flush(timeout: float) -> bool:
     runtime = current()
     if runtime is None:
         return True
     deadline = time.monotonic() + timeout
-    done = False
-    with guard("flush"):
-        done = runtime.finisher.drain(timeout)
-        if implicit.end_answered():
-            done = runtime.finisher.drain(max(0.0, deadline - time.monotonic()))
-        for processor in runtime.processors:
-            left = max(0.0, deadline - time.monotonic())
-            done = processor.force_flush(int(left * 1000)) and done
+    done = runtime.finisher.drain(timeout)
+    if implicit.end_answered():
+        done = runtime.finisher.drain(max(0.0, deadline - time.monotonic()))
+    for processor in runtime.processors:
+        left = max(0.0, deadline - time.monotonic())
+        done = processor.force_flush(int(left * 1000)) and done
     return done
 
 

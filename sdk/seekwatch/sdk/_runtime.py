@@ -39,11 +39,11 @@ class Attempts:
 
     def __init__(self) -> None:
         self._counts: OrderedDict[int, int] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def reset_after_fork(self) -> None:
         """Take a new lock in a forked child: a thread that is not there may hold the old one."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def next(self, trace_id: int, method: str, url: str) -> int:
         """Return the ordinal of this attempt, from 1."""

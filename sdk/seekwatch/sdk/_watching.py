@@ -9,7 +9,7 @@ from ._guard import guard, guarded
 
 
 class Outcome(Protocol):
-    """Hears how a call ended; raises nothing."""
+    """Hears how a call ended."""
 
     def returned(self, result: Any, /) -> None:
         """Take what the call returned."""
@@ -58,6 +58,16 @@ def watch_method(
     return restore
 
 
+@guarded("hearing of the end of a call")
+def _returned(outcome: Outcome, result: Any) -> None:
+    outcome.returned(result)
+
+
+@guarded("hearing of the end of a call")
+def _raised(outcome: Outcome, error: BaseException) -> None:
+    outcome.raised(error)
+
+
 def _nothing(_: Any) -> None:
     return None
 
@@ -74,9 +84,9 @@ def _plain(original: Callable[..., Any], begin: Begin, settle: Settle) -> Callab
         try:
             result = original(self, *args, **kwargs)
         except BaseException as error:
-            outcome.raised(error)
+            _raised(outcome, error)
             raise
-        outcome.returned(result)
+        _returned(outcome, result)
         return result
 
     return call
@@ -86,16 +96,17 @@ def _async(original: Callable[..., Any], begin: Begin, settle: Settle) -> Callab
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         waited = settle(self)
         if waited is not None:
-            await waited
+            with guard("waiting for a last look at a page"):
+                await waited
         outcome = begin(self, args, kwargs)
         if outcome is None:
             return await original(self, *args, **kwargs)
         try:
             result = await original(self, *args, **kwargs)
         except BaseException as error:
-            outcome.raised(error)
+            _raised(outcome, error)
             raise
-        outcome.returned(result)
+        _returned(outcome, result)
         return result
 
     return call

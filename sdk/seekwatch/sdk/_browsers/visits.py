@@ -68,7 +68,7 @@ class Visit:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_left = False
         self._is_told = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         config = call.runtime.config
         self._may_look = bool(config.page_bytes and config.capture_content)
 
@@ -222,7 +222,7 @@ class _OpenVisits:
     def reset(self) -> None:
         """Begin anew, in a forked child too: the browser belongs to the parent."""
         self._visits: dict[Waiting, None] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
 
     def add(self, visit: Waiting) -> None:

@@ -87,7 +87,7 @@ class _Switchboard:
     def __init__(self, tracer_provider: TracerProvider, meter_provider: MeterProvider) -> None:
         self._providers = {"tracer_provider": tracer_provider, "meter_provider": meter_provider}
         self._undo: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._taken: set[str] = set()
         self._ended = False
         self._modules: frozenset[str] = frozenset()

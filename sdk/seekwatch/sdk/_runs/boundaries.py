@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanContext, get_current_span
 
+from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._runtime import Runtime, current
 
 from .calls import Told
@@ -73,6 +74,7 @@ class Boundary:
         if run is not None:
             run.end()
 
+    @guarded("letting go of a boundary")
     def __del__(self) -> None:
         # A handle that nobody awaited, a stream that nobody read.
         run = self.run

@@ -43,8 +43,8 @@ def install(provider: Any) -> Callable[[], None]:
             *more: Any,
             **options: Any,
         ) -> Any:
-            if context is None and attributes and self.span_processor is processor:
-                context = _placed(attributes)
+            if context is None and attributes:
+                context = _placed(self, processor, attributes)
             return original(self, name, context, kind, attributes, *more, **options)
 
         return start_span
@@ -53,8 +53,10 @@ def install(provider: Any) -> Callable[[], None]:
 
 
 @guarded("placing a call of another instrumentation")
-def _placed(described: Mapping[str, Any]) -> Context | None:
+def _placed(tracer: Tracer, processor: Any, described: Mapping[str, Any]) -> Context | None:
     """Return the context of a run for a call that has nothing above it, else None."""
+    if tracer.span_processor is not processor:
+        return None
     if not _is_step(described) or current() is None:
         return None
     if get_current_span().get_span_context().is_valid:

@@ -236,6 +236,7 @@ class Handle(Link):
 
     __slots__ = ()
 
+    @guarded("letting go of a run")
     def __del__(self) -> None:
         # Anywhere, at any point: the queue behind it is made for that, and nothing else is done.
         if not self.run.ended:

@@ -87,9 +87,14 @@ def _manager(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
-        return manager if current() is None else _Manager(manager, args, kwargs)
+        return _managed(manager, args, kwargs) or manager
 
     return call
+
+
+@guarded("entering the run of a framework's agent")
+def _managed(manager: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return None if current() is None else _Manager(manager, args, kwargs)
 
 
 class _Manager(wrapt.ObjectProxy):  # type: ignore[type-arg]  # wrapt 1 takes none

@@ -65,7 +65,7 @@ class OpenRuns(SpanProcessor):
         self._open: dict[int, ImplicitRun] = {}
         """By the ids of their traces."""
         self._released: queue.SimpleQueue[ImplicitRun | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
         self._closed = False
 

@@ -62,7 +62,7 @@ class AgentRun:
         self._answered = False
         self._ended = False
         self._abandoned = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._said: dict[str, Any] = {}
         """Attributes that the span gets when it is finished, as they were said."""
         self._cited: list[dict[str, Any]] = []
@@ -351,6 +351,7 @@ def parent_context(opening: bool = True) -> Context:
     return implicit.joined(context, parent) if opening else context
 
 
+@guarded("reading the run of this context")
 def current_run() -> AgentRun | None:
     """Return the run of this context, or None outside of one."""
     run = cast("AgentRun | None", get_value(_RUN_KEY))

@@ -142,15 +142,11 @@ def _wrap_coroutine(function: Callable[..., Any], begin: Begin) -> Callable[...,
     return call
 
 
-class _Yielded:
-    """What a generator has yielded so far, up to a bound."""
-
-    def __init__(self) -> None:
-        self.items: list[Any] = []
-
-    def add(self, item: Any) -> None:
-        if len(self.items) < MAX_ITEMS:
-            self.items.append(item)
+@guarded("noting a result")
+def _keep(yielded: list[Any], item: Any) -> None:
+    """Keep what a generator has yielded so far, up to a bound."""
+    if len(yielded) < MAX_ITEMS:
+        yielded.append(item)
 
 
 def _wrap_generator(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
@@ -164,7 +160,7 @@ def _wrap_generator(function: Callable[..., Any], begin: Begin) -> Callable[...,
 
 def _stepped(body: Generator[Any, Any, Any], scope: Scope) -> Generator[Any, Any, Any]:
     """Run a generator with its scope current in its own steps only."""
-    yielded = _Yielded()
+    yielded: list[Any] = []
     step: Callable[[], Any] = functools.partial(next, body)
     try:
         while True:
@@ -172,10 +168,10 @@ def _stepped(body: Generator[Any, Any, Any], scope: Scope) -> Generator[Any, Any
                 with _inside(scope):
                     item = step()
             except StopIteration as stop:
-                _note(scope, yielded.items if stop.value is None else stop.value)
+                _note(scope, yielded if stop.value is None else stop.value)
                 _close(scope)
                 return stop.value
-            yielded.add(item)
+            _keep(yielded, item)
             try:
                 sent = yield item
                 step = functools.partial(body.send, sent)
@@ -186,7 +182,7 @@ def _stepped(body: Generator[Any, Any, Any], scope: Scope) -> Generator[Any, Any
             except BaseException as thrown:  # noqa: BLE001 - handed to the body, which decides
                 step = functools.partial(body.throw, thrown)
     except BaseException as error:
-        _note(scope, yielded.items)
+        _note(scope, yielded)
         _close(scope, error)
         raise
 
@@ -195,7 +191,7 @@ def _wrap_async_generator(function: Callable[..., Any], begin: Begin) -> Callabl
     async def call(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         body: AsyncGenerator[Any, Any] = function(*args, **kwargs)
         scope = _begun(begin, args, kwargs)
-        yielded = _Yielded()
+        yielded: list[Any] = []
         step: Callable[[], Any] = functools.partial(body.asend, None)
         try:
             while True:
@@ -203,10 +199,10 @@ def _wrap_async_generator(function: Callable[..., Any], begin: Begin) -> Callabl
                     item = await _step_inside(scope, step)
                 except StopAsyncIteration:
                     if scope is not None:
-                        _note(scope, yielded.items)
+                        _note(scope, yielded)
                         _close(scope)
                     return
-                yielded.add(item)
+                _keep(yielded, item)
                 try:
                     sent = yield item
                     step = functools.partial(body.asend, sent)
@@ -217,7 +213,7 @@ def _wrap_async_generator(function: Callable[..., Any], begin: Begin) -> Callabl
                     step = functools.partial(body.athrow, thrown)
         except BaseException as error:
             if scope is not None:
-                _note(scope, yielded.items)
+                _note(scope, yielded)
                 _close(scope, error)
             raise
 

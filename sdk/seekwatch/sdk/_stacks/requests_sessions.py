@@ -18,6 +18,9 @@ from .patching import wrap_all
 from .sending import Sending, begin, covering, leave, outermost
 from .texts import TextAnswer, TextRequest
 
+_Begun = tuple[Sending, Exchange, bool]
+"""A call, the request of it that is sent now, and whether that is not its first."""
+
 _sent: Final[ContextVar[list[int] | None]] = ContextVar("seekwatch_requests_sent", default=None)
 """Answers (by identity) that `Session.send` of requests gave to the `Session.request` of now."""
 
@@ -42,9 +45,13 @@ def _send(original: Callable[..., Any]) -> Callable[..., Any]:
         begun = _begin(self, request)
         if begun is None:
             return original(self, request, **options)
-        sending, exchange = begun
-        if sending.call.exchanges[0] is not exchange:
-            return _hop(original, self, request, options, begun)
+        sending, _, is_hop = begun
+        if is_hop:
+            try:
+                return original(self, request, **options)
+            except BaseException:
+                _unanswered(begun)
+                raise
         token = outermost.set(sending)
         try:
             response = original(self, request, **options)
@@ -60,26 +67,12 @@ def _send(original: Callable[..., Any]) -> Callable[..., Any]:
     return send
 
 
-def _hop(
-    original: Callable[..., Any],
-    session: Any,
-    request: Any,
-    options: Any,
-    begun: tuple[Sending, Exchange],
-) -> Any:
-    try:
-        return original(session, request, **options)
-    except BaseException:
-        _unanswered(begun)
-        raise
-
-
 def _view(request: Any) -> TextRequest:
     return TextRequest(request.method, request.url, request.headers, request.body)
 
 
 @guarded("the start of a request")
-def _begin(session: Any, request: Any) -> tuple[Sending, Exchange] | None:
+def _begin(session: Any, request: Any) -> _Begun | None:
     """Begin a call, or a hop of the session's own; None for what is neither."""
     view = _view(request)
     sending = covering(view, session)
@@ -87,13 +80,16 @@ def _begin(session: Any, request: Any) -> tuple[Sending, Exchange] | None:
         sending = begin(view, session)
     elif sending.clients[0] is not session:
         return None
-    return None if sending is None else (sending, sending.begin_exchange(view))
+    if sending is None:
+        return None
+    is_hop = bool(sending.call.exchanges)
+    return sending, sending.begin_exchange(view), is_hop
 
 
 @guarded("noting an answer")
-def _unanswered(begun: tuple[Sending, Exchange]) -> None:
+def _unanswered(begun: _Begun) -> None:
     """Note that there was no answer, where the hooks were not reached."""
-    sending, exchange = begun
+    sending, exchange, _ = begun
     if sending.is_open and sending.call.exchanges[-1] is exchange:
         sending.end_exchange(exchange, None, None)
 
@@ -175,16 +171,17 @@ def _request(original: Callable[..., Any]) -> Callable[..., Any]:
             response = original(self, *args, **options)
         finally:
             _sent.reset(token)
-        if getattr(response, "from_cache", False) and id(response) not in sent:
-            _answered_unsent(self, response)
+        _answered_unsent(self, response, sent)
         return response
 
     return request
 
 
 @guarded("an answered request")
-def _answered_unsent(session: Any, response: Any) -> None:
+def _answered_unsent(session: Any, response: Any, sent: list[int]) -> None:
     """Tell a page that a session took from a cache of its own, without a `send` of requests."""
+    if not getattr(response, "from_cache", False) or id(response) in sent:
+        return
     if outermost.get() is not None:
         return
     sending = begin(_view(response.request), session)

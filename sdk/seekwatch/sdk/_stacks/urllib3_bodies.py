@@ -78,6 +78,7 @@ def install(library: Any) -> Callable[[], None]:
     )
 
 
+@guarded("a chunk of a body")
 def _tee(response: Any) -> _Tee | None:
     found: _Tee | None = getattr(response, _KEY, None)
     return found
@@ -164,9 +165,7 @@ def _through(chunks: Generator[bytes, None, None], tee: _Tee) -> Generator[bytes
 def _releasing(original: Callable[..., Any]) -> Callable[..., Any]:
     def release_conn(self: Any) -> Any:
         result = original(self)
-        tee = _tee(self)
-        if tee is not None and not tee.is_reading and self.isclosed():
-            tee.finish()
+        _finish_if_released(self)
         return result
 
     return release_conn
@@ -182,6 +181,13 @@ def _closing(original: Callable[..., Any]) -> Callable[..., Any]:
                 tee.finish()
 
     return close
+
+
+@guarded("end of a streamed body")
+def _finish_if_released(response: Any) -> None:
+    tee = _tee(response)
+    if tee is not None and not tee.is_reading and response.isclosed():
+        tee.finish()
 
 
 @guarded("end of a streamed body")
