@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import gc
+import io
 import json
 import logging
 import multiprocessing
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
+from wsgiref.handlers import SimpleHandler
 
 import anyio
 import anyio.to_thread
@@ -435,6 +437,54 @@ def test_calls_that_others_see_open_and_join_runs_too(
     assert {span.parent_id for span in spans if span is not root} == {root.span_id}
     assert root.attributes["seekwatch.run.question"] == "question 1"
     assert root.attributes["seekwatch.run.answer"] == "It did."
+
+
+def abandon_a_run_here() -> None:
+    """Leave an ended run in this thread's context: another thread closes the block around it."""
+
+    def agent() -> Iterator[int]:
+        with agent_run("abandoned"):
+            yield 1
+
+    steps = agent()
+    next(steps)
+    thread = threading.Thread(target=cast("Any", steps).close)
+    thread.start()
+    thread.join()
+
+
+def test_calls_that_others_see_do_not_join_a_run_that_could_not_be_left(sink: HttpSink) -> None:
+    provider = TracerProvider()
+    instrument("agent", endpoint=sink.url, tracer_provider=provider)
+    abandon_a_run_here()
+    theirs = provider.get_tracer("theirs")
+
+    def call() -> None:
+        with theirs.start_as_current_span("call", attributes={"openinference.span.kind": "LLM"}):
+            pass
+
+    contextvars.copy_context().run(call)
+    spans = {span.name: span for span in sent(sink)}
+    roots = [span for span in sink.spans if not span.parent_id]
+    assert len(roots) == 2
+    (abandoned,) = [root for root in roots if "seekwatch.run.question" in root.attributes]
+    assert spans["call"].trace_id != abandoned.trace_id
+
+
+def test_requests_are_runs_of_their_own_beside_one_that_could_not_be_left(sink: HttpSink) -> None:
+    instrument("agent", endpoint=sink.url)
+    abandon_a_run_here()
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        search(environ["PATH_INFO"])
+        start_response("200 OK", [])
+        return [b"found"]
+
+    for path in ("/1", "/2"):
+        served = SimpleHandler(io.BytesIO(), io.BytesIO(), io.StringIO(), {"PATH_INFO": path})
+        served.run(application)
+    found = [span for span in sent(sink) if span.name == "retrieval search"]
+    assert len({span.trace_id for span in found}) == 2
 
 
 def remote(trace_id: int, *, sampled: bool = True) -> trace.SpanContext:

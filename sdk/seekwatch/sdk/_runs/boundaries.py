@@ -20,6 +20,7 @@ from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._runtime import Runtime, current
 
 from .calls import Told
+from .stale import without_stale
 
 if TYPE_CHECKING:
     from .implicit import ImplicitRun
@@ -94,7 +95,7 @@ def boundary_of(context: Context) -> Boundary | None:
 
 def is_inside(context: Context) -> bool:
     """Tell whether a boundary is open in a context, or a span of this process is above it."""
-    parent = get_current_span(context).get_span_context()
+    parent = get_current_span(without_stale(context)).get_span_context()
     if parent.is_valid and not parent.is_remote:
         return True
     found = boundary_of(context)
@@ -108,7 +109,7 @@ class BoundaryScope:
 
     def __init__(self, told: Told | None = None) -> None:
         self._boundary = Boundary(told)
-        self._context = set_value(_KEY, self._boundary, get_current())
+        self._context = set_value(_KEY, self._boundary, without_stale(get_current()))
 
     @property
     def otel_context(self) -> Context | None:

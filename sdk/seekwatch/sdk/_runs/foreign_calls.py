@@ -8,7 +8,7 @@ begins, as it is with OpenInference, OpenLLMetry and OpenTelemetry's own instrum
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, get_current
 from opentelemetry.sdk.trace import Tracer
 from opentelemetry.trace import SpanKind, get_current_span
 
@@ -19,6 +19,7 @@ from seekwatch.sdk._runtime import current
 from .conversation import is_model_call
 from .executors import wrap_method
 from .run import parent_context
+from .stale import without_stale
 
 _STEPS: Final = frozenset({attributes.KIND_LLM, attributes.KIND_RETRIEVER, attributes.KIND_TOOL})
 _OPERATIONS: Final = frozenset({attributes.OPERATION_EXECUTE_TOOL, attributes.OPERATION_RETRIEVAL})
@@ -59,7 +60,7 @@ def _placed(tracer: Tracer, processor: Any, described: Mapping[str, Any]) -> Con
         return None
     if not _is_step(described) or current() is None:
         return None
-    if get_current_span().get_span_context().is_valid:
+    if get_current_span(without_stale(get_current())).get_span_context().is_valid:
         return None
     return parent_context()
 

@@ -7,10 +7,9 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self, cast
 
-from opentelemetry.context import Context, create_key, get_value, set_value
+from opentelemetry.context import Context, get_value, set_value
 from opentelemetry.context import get_current as get_current_context
 from opentelemetry.trace import (
-    INVALID_SPAN_CONTEXT,
     Span,
     SpanKind,
     TraceFlags,
@@ -29,13 +28,13 @@ from seekwatch.sdk._version import version
 from . import implicit
 from .citations import Citation, as_given, encoded
 from .errors import mark_error
+from .stale import RUN_KEY, without_stale
 
 StopReason = Literal["answered", "refused", "deadline", "budget", "crashed"]
 Lane = Literal["live", "nonproduction", "fixture", "canary", "replay"]
 
 Root = Literal["agent_run", "entrypoint"]
 
-_RUN_KEY: Final = create_key("seekwatch-run")
 _ESTIMATED_BYTES: Final = 1024
 _OURS: Final = (attributes.SDK_VERSION, attributes.RUN_ROOT, attributes.STOP_REASON)
 """What is said in our own words, and needs no masking."""
@@ -101,7 +100,7 @@ class AgentRun:
         implicit.end_here()
         said = self._said
         said[attributes.SDK_VERSION] = version()
-        if context.get(_RUN_KEY) is None:
+        if context.get(RUN_KEY) is None:
             said[attributes.RUN_ROOT] = self._root
         if self._question is not None:
             said[attributes.QUESTION] = said[attributes.INPUT_VALUE] = self._question
@@ -117,7 +116,7 @@ class AgentRun:
             f"invoke_agent {named}", context, SpanKind.INTERNAL, described
         )
         runtime.count(self._span.get_span_context())
-        self._context = set_value(_RUN_KEY, self, set_span_in_context(self._span, context))
+        self._context = set_value(RUN_KEY, self, set_span_in_context(self._span, context))
 
     def _set(self, values: dict[str, Any]) -> None:
         if not self._ended:
@@ -335,24 +334,20 @@ def parent_context(opening: bool = True) -> Context:
         opening: the span is a RETRIEVER, TOOL or LLM span: where nothing is above it, it joins the
             implicit run of this context, or opens one.
     """
-    context = get_current_context()
+    context = without_stale(get_current_context())
     parent = get_current_span(context).get_span_context()
     if parent.is_valid:
-        run = cast("AgentRun | None", context.get(_RUN_KEY))
-        if run is not None and run.is_stale_in(context):
-            context, parent = Context(), INVALID_SPAN_CONTEXT
-        else:
-            sampled = parent.trace_flags & TraceFlags.SAMPLED
-            runtime = current()
-            if runtime is not None and (not sampled or runtime.run_count.unsampled):
-                runtime.count(parent)
-            if not sampled or not parent.is_remote:
-                return context
+        sampled = parent.trace_flags & TraceFlags.SAMPLED
+        runtime = current()
+        if runtime is not None and (not sampled or runtime.run_count.unsampled):
+            runtime.count(parent)
+        if not sampled or not parent.is_remote:
+            return context
     return implicit.joined(context, parent) if opening else context
 
 
 @guarded("reading the run of this context")
 def current_run() -> AgentRun | None:
     """Return the run of this context, or None outside of one."""
-    run = cast("AgentRun | None", get_value(_RUN_KEY))
+    run = cast("AgentRun | None", get_value(RUN_KEY))
     return None if run is None or run.ended else run
