@@ -11,7 +11,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ._guard import failed, guard
+from ._guard import failed, guard, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,9 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 GATHER_SECONDS: Final = 0.01
 """How long the thread lets jobs gather after it was woken: waking it for each one would cost the
 agent's thread more than the job itself, in lost turns of the interpreter lock."""
+
+PAUSE_SECONDS: Final = 0.1
+"""How long a thread of ours waits after a failure of its own: a lasting one shall cost little."""
 
 
 class Job(Protocol):
@@ -103,9 +106,17 @@ class Finisher:
             self._thread = None
 
     def _run(self) -> None:
-        while self._wait_for_jobs():
-            while self._finish_next():
-                pass
+        while (goes_on := self._work_off()) is not False:
+            if goes_on is None:
+                time.sleep(PAUSE_SECONDS)
+
+    @guarded("the finisher's thread")
+    def _work_off(self) -> bool:
+        if not self._wait_for_jobs():
+            return False
+        while self._finish_next():
+            pass
+        return True
 
     def _wait_for_jobs(self) -> bool:
         """Wait until there is something to do; False ends the thread."""

@@ -17,6 +17,7 @@ from opentelemetry.context import Context, attach, detach, get_current, set_valu
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import Span as OpenSpan
 
+from seekwatch.sdk._finisher import PAUSE_SECONDS
 from seekwatch.sdk._guard import guard, guarded, logger
 
 QUEUE_BYTES: Final = 64 * 1024 * 1024
@@ -204,8 +205,16 @@ class BatchingProcessor(SpanProcessor):
             self._thread = None
 
     def _run(self) -> None:
-        while self._wait_for_work():
-            self._export_suppressed()
+        while (goes_on := self._work_off()) is not False:
+            if goes_on is None:
+                time.sleep(PAUSE_SECONDS)
+
+    @guarded("the exporting thread")
+    def _work_off(self) -> bool:
+        if not self._wait_for_work():
+            return False
+        self._export_suppressed()
+        return True
 
     def _export_suppressed(self) -> None:
         token = attach(set_value("suppress_instrumentation", True, _suppressed()))

@@ -66,13 +66,16 @@ def _reader(source: _Source, name: str) -> Callable[[CallbackOptions], Iterable[
     label = _LABEL.get(name, "reason")
 
     @guarded("reading our own counts")
-    def counted() -> Mapping[str, int]:
-        return {} if source.counts is None else source.counts().get(name, {})
-
-    def read(_: CallbackOptions) -> list[Observation]:
+    def observed() -> list[Observation]:
+        counted: Mapping[str, int] = {}
+        if source.counts is not None:
+            counted = source.counts().get(name, {})
         return [
             Observation(count, {label: reason} if reason else {})
-            for reason, count in (counted() or {}).items()
+            for reason, count in counted.items()
         ]
+
+    def read(_: CallbackOptions) -> list[Observation]:
+        return observed() or []
 
     return read

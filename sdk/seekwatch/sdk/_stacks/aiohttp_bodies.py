@@ -80,6 +80,7 @@ class TeeBuffer(deque[bytes]):
         capture.complete = complete
         done(capture, error)
 
+    @guarded("end of a streamed body")
     def __del__(self) -> None:
         # A response that was dropped unread and unclosed still has to end its span.
         self.finish()

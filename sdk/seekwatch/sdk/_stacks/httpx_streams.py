@@ -31,6 +31,7 @@ class _Tee:
         if done is not None:
             done(capture, error)
 
+    @guarded("end of a streamed body")
     def __del__(self) -> None:
         # A response that was dropped unread and unclosed still has to end its span.
         self._finish()
