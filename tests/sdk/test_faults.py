@@ -180,3 +180,4 @@ def test_whatever_function_of_ours_fails_the_agent_does_the_same(
     assert found["places"]
     assert found["noticed"] == {}
     assert found["slow"] == {}
+    assert found["uncounted"] == []

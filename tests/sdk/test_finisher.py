@@ -1,8 +1,11 @@
 import threading
 import time
 
+import pytest
+
 from seekwatch.sdk._finisher import FAILED, QUEUE_FULL, Finisher
 from seekwatch.sdk._guard import failures, reset_failures
+from tests.services.waiting import eventually
 
 
 class Log:
@@ -119,3 +122,23 @@ def test_drain_waits_for_what_was_there_and_not_for_what_comes_after() -> None:
     assert log.finished == ["first"]
     later.set()
     finisher.close(5)
+
+
+def test_the_thread_outlives_a_failure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, finisher = Log(), Finisher()
+    whole = Finisher._finish_next
+    failing = [True]
+
+    def once(self: Finisher) -> bool:
+        if failing:
+            failing.clear()
+            raise RuntimeError("ours")
+        return whole(self)
+
+    monkeypatch.setattr(Finisher, "_finish_next", once)
+    finisher.submit(log.job("first"))
+    eventually(lambda: log.finished == ["first"], what="the job behind the failure")
+    assert log.threads == {"seekwatch-finisher"}
+    assert failures() == {"the finisher's thread": 1}
+    reset_failures()
+    finisher.close(1)

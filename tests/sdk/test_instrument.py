@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from seekwatch.sdk import agent_run, flush, instrument, uninstrument
+from seekwatch.sdk._guard import failures, reset_failures
 from seekwatch.sdk._instrument import statistics
 from tests.services.otlp_sink import BlackHole, GrpcSink, HttpSink
 from tests.services.web import LocalWeb
@@ -530,3 +531,27 @@ def test_stock_spans_of_a_joined_provider_withhold_the_query(sink: HttpSink, web
         assert url.startswith(f"{web.url}/page")
         assert "words" not in url
         assert "topsecret" not in url
+
+
+@pytest.mark.parametrize("at", ["_add_processors", "_register_exit", "set_current"])
+def test_a_start_that_fails_halfway_leaves_the_process_as_it_was(
+    at: str, sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("seekwatch.sdk._instrument")
+    before = (httpx.Client.__dict__["send"], threading.Thread.__dict__["start"])
+    whole = getattr(module, at)
+
+    def fail(given: object, *_: object) -> None:
+        if given is not None:
+            raise RuntimeError("ours")
+
+    monkeypatch.setattr(module, at, fail)
+    instrument("my-agent", endpoint=sink.url)
+    assert failures() == {"instrument": 1}
+    reset_failures()
+    assert (httpx.Client.__dict__["send"], threading.Thread.__dict__["start"]) == before
+    assert not isinstance(trace.get_tracer_provider(), TracerProvider)
+    monkeypatch.setattr(module, at, whole)
+    instrument("my-agent", endpoint=sink.url)
+    run_once()
+    assert sink.kinds() == ["AGENT"]

@@ -17,9 +17,12 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
+
+from tests.services.faults_around import around_of
 
 PACKAGE = "seekwatch.sdk."
 CHECK = "__fail_here__"
@@ -29,8 +32,9 @@ STAND_INS = {
     "_export.batching.BatchingProcessor.on_start": "has nothing in it",
     **dict.fromkeys(
         (
+            "_instrument.flush",
+            "_instrument.uninstrument",
             "_runs.run.agent_run",
-            "_runs.run.current_run",
             "_runs.run.AgentRun.ended",
             *(f"_runs.run.AgentRun.__{name}__" for name in ("init", "enter", "exit")),
             *(f"_runs.run.AgentRun.__{name}__" for name in ("aenter", "aexit")),
@@ -38,14 +42,8 @@ STAND_INS = {
         "the agent calls it by name; keeps what it is given and calls what is fenced",
     ),
     **dict.fromkeys(
-        ("_runs.wrapping._Yielded.__init__", "_runs.wrapping._Yielded.add"),
-        "appends to a list, within a bound",
-    ),
-    **dict.fromkeys(
         (
             "_runs.wrapping._awaited",
-            "_stacks.requests_sessions._hop",
-            "_stacks.urllib3_bodies._tee",
             "_runs.wrapping._inside.__init__",
             "_runs.wrapping._step_inside",
             "_runs.wrapping._stepped",
@@ -56,7 +54,12 @@ STAND_INS = {
         "stands in for the agent's own function or stream; its parts are fenced",
     ),
     "_runs.executors._Item.__call__": "stands in for the agent's function; its parts are fenced",
+    "_export.health._reader.read": "calls what is fenced; a reader of metrics calls it",
     "_runs.executors._carry_into.run_inside": "stands in for the thread's run",
+    **dict.fromkeys(
+        ("_finisher.Finisher._run", "_export.batching.BatchingProcessor._run"),
+        "goes on for as long as what it calls, which is fenced, says so",
+    ),
 }
 """Places that the agent calls unfenced because nothing in them can fail, and why."""
 
@@ -65,7 +68,7 @@ HANGS = 20
 """Seconds after which the agent's work is taken to hang."""
 
 
-class OurFaultError(RuntimeError):
+class OurFaultError(Exception):
     """Raised by our own code."""
 
 
@@ -74,13 +77,15 @@ class Faults:
 
     def __init__(self) -> None:
         self.reached: set[str] = set()
+        self.behind: set[str] = set()
+        """Those that were reached on threads of ours."""
         self.failing: str | None = None
         self.hit = 0
 
     def check(self, place: str) -> None:
         """Fail if this is the place."""
-        if not threading.current_thread().name.startswith(OUR_THREADS):
-            self.reached.add(place)
+        ours = threading.current_thread().name.startswith(OUR_THREADS)
+        (self.behind if ours else self.reached).add(place)
         if place == self.failing:
             self.hit += 1
             raise OurFaultError(place)
@@ -112,7 +117,7 @@ class _Checks(ast.NodeTransformer):
         return self._function(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        outer = set().union(*self._parameters) if self._parameters else set()
+        outer = {name for names in self._parameters for name in names}
         wrapper = _calls_one_of(node, outer)
         arguments = node.args
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -292,53 +297,101 @@ def agent_of(web: str) -> Callable[[], list[Any]]:  # noqa: C901 - a list of cal
     return work
 
 
-def main(web: str, sink: str, share: str = "") -> None:
-    """Work once, then once for each place; print what the agent noticed as JSON."""
-    sys.meta_path.insert(0, _Finder())
-    from seekwatch.sdk import flush, instrument, uninstrument
+@dataclass
+class Found:
+    """What came of letting each place fail; what is printed."""
+
+    places: list[str] = field(default_factory=list[str])
+    noticed: dict[str, str] = field(default_factory=dict[str, str])
+    """Places whose failure the agent, or its log, saw."""
+    slow: dict[str, float] = field(default_factory=dict[str, float])
+    uncounted: list[str] = field(default_factory=list[str])
+    """Places that failed and were counted neither as a failure nor as spans that were lost."""
+
+
+def sweep(work: Callable[[], list[Any]], every: int, known: set[str], found: Found) -> None:
+    """Let an agent work once for each place that it reaches.
+
+    Args:
+        work: what it does; the same every time.
+        every: how many places to go on by; 1 is all of them.
+        known: places that have had their turn.
+        found: gets what comes of it.
+    """
+    from seekwatch.sdk import flush
+
+    expected = work()
+    assert work() == expected, "the agent does not do the same twice"
+    flush(5)
+    FAULTS.reached.clear()
+    FAULTS.behind.clear()
+    began = time.monotonic()
+    assert work() == expected
+    bare = time.monotonic() - began
+    flush(5)
+    places = sorted((FAULTS.reached | FAULTS.behind) - STAND_INS.keys() - known)[::every]
+    known |= FAULTS.reached | FAULTS.behind
+    found.places += places
+    for place in places:
+        _fail(place, work, expected, bare, found)
+
+
+def _fail(
+    place: str, work: Callable[[], list[Any]], expected: list[Any], bare: float, found: Found
+) -> None:
+    from seekwatch.sdk import flush
     from seekwatch.sdk._guard import failures, reset_failures
+    from seekwatch.sdk._instrument import statistics
+
+    reset_failures()
+    before = statistics()
+    lost: list[str] = []
+    # What an object of ours raises when it is let go, or a thread of ours when it ends.
+    sys.unraisablehook = lambda hook: lost.append(f"lost: {hook.exc_value!r}")
+    threading.excepthook = lambda hook: lost.append(f"in a thread: {hook.exc_value!r}")
+    FAULTS.failing, FAULTS.hit = place, 0
+    began = time.monotonic()
+    signal.alarm(HANGS)
+    try:
+        seen = work()
+    except Exception as error:  # noqa: BLE001 - any at all is what is looked for
+        lost.append(repr(error))
+    else:
+        if seen != expected:
+            pairs = [(a, b) for a, b in zip(seen, expected, strict=False) if a != b]
+            lost.append(f"differs: {str(pairs[:1])[:200]}")
+    took = time.monotonic() - began
+    signal.alarm(0)
+    flush(1)
+    FAULTS.failing = None
+    counted = bool(failures()) or statistics() != before
+    if not flush(5):
+        lost.append("nothing leaves any more")
+    if lost:
+        found.noticed[place] = "; ".join(dict.fromkeys(lost))
+    if took > 5 * bare + 2:
+        found.slow[place] = took
+    if FAULTS.hit and not counted:
+        found.uncounted.append(place)
+    print(place, f"{took:.2f} s of {bare:.2f}", found.noticed.get(place, ""), file=sys.stderr)
+
+
+def main(web: str, sink: str, share: str = "1") -> None:
+    """Let each place fail once; print what the agent noticed as JSON."""
+    sys.meta_path.insert(0, _Finder())
+    from seekwatch.sdk import instrument, uninstrument
 
     def hang(*_: object) -> None:
         raise TimeoutError
 
     signal.signal(signal.SIGALRM, hang)
+    found = Found()
+    known: set[str] = set()
     instrument("faulty", endpoint=sink)
-    work = agent_of(web)
-    expected = work()
-    assert work() == expected, "the agent does not do the same twice"
-    flush(5)
-    FAULTS.reached.clear()
-    began = time.monotonic()
-    assert work() == expected
-    bare = time.monotonic() - began
-    noticed: dict[str, str] = {}
-    slow: dict[str, float] = {}
-    every = int(share) if share else 1
-    places = sorted(FAULTS.reached - STAND_INS.keys())[::every]
-    missed: list[str] = []
-    for place in places:
-        reset_failures()
-        FAULTS.failing, FAULTS.hit = place, 0
-        began = time.monotonic()
-        signal.alarm(HANGS)
-        try:
-            seen = work()
-        except Exception as error:  # noqa: BLE001 - any at all is what is looked for
-            noticed[place] = repr(error)
-        else:
-            if seen != expected:
-                pairs = [(a, b) for a, b in zip(seen, expected, strict=False) if a != b]
-                noticed[place] = f"differs: {str(pairs[:1])[:200]}"
-        took = time.monotonic() - began
-        signal.alarm(0)
-        FAULTS.failing = None
-        if took > 5 * bare + 2:
-            slow[place] = took
-        print(place, f"{took:.2f} s of {bare:.2f}", noticed.get(place, ""), file=sys.stderr)
-        if FAULTS.hit and not failures():
-            missed.append(place)
+    sweep(agent_of(web), int(share), known, found)
+    sweep(around_of(sink), int(share), known, found)
     uninstrument()
-    print(json.dumps({"places": places, "noticed": noticed, "slow": slow, "uncounted": missed}))
+    print(json.dumps(asdict(found)))
 
 
 if __name__ == "__main__":
