@@ -26,6 +26,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 
 from seekwatch.sdk import agent_run, flush, instrument, llm, retriever, tool, uninstrument
 from seekwatch.sdk._context import attach, detach
+from seekwatch.sdk._guard import reset_failures
 from seekwatch.sdk._instrument import statistics
 from seekwatch.sdk._runs.conversation import read_turn
 from seekwatch.sdk._runs.open_runs import OpenRuns
@@ -345,6 +346,36 @@ def test_what_is_open_at_the_end_is_sent(sink: HttpSink) -> None:
         lambda: "seekwatch-runs" not in {t.name for t in threading.enumerate()} or None,
         what=f"an end of the thread among {names}",
     )
+
+
+def lose_endings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object) -> None:
+        raise RuntimeError("lost")
+
+    monkeypatch.setattr(the_runs(), "finish", lose)
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_run_whose_ending_was_lost_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = the_runs()
+    monkeypatch.setattr(runs, "quiet", 0.05)
+    lose_endings(monkeypatch)
+    run_once(1)
+    eventually(lambda: len(runs) == 0 or None, what="an end of what is open")
+    reset_failures()
+
+
+@pytest.mark.usefixtures("agent")
+def test_the_thread_ends_with_the_sdk_whatever_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = the_runs()
+    lose_endings(monkeypatch)
+    think(ask("question 1"), answer=None)
+    thread = runs._thread
+    assert thread is not None, "an open run has a thread"
+    uninstrument()
+    thread.join(30)
+    assert not thread.is_alive()
+    reset_failures()
 
 
 @pytest.mark.usefixtures("agent")

@@ -153,9 +153,12 @@ class OpenRuns(SpanProcessor):
             with guard("ending runs"):
                 self._end_released(self._turn)
                 self._sweep()
+            if self._closed:
+                # `end_all` has ended what was open.
+                return
             if self._open:
                 idle_since = time.monotonic()
-            elif self._closed or time.monotonic() - idle_since > _LINGER_SECONDS:
+            elif time.monotonic() - idle_since > _LINGER_SECONDS:
                 with self._lock:
                     if not self._open:
                         self._thread = None
@@ -178,7 +181,10 @@ class OpenRuns(SpanProcessor):
         with self._lock:
             runs = list(self._open.values())
         for run in runs:
-            if self._is_over(run, now):
+            if run.ended and now - run.ended_at > self.quiet:
+                # Its ending was lost on the way, and it must not stay here for ever.
+                self.forget(run)
+            elif self._is_over(run, now):
                 run.end()
 
     def _is_over(self, run: ImplicitRun, now: float) -> bool:
