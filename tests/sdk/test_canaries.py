@@ -216,7 +216,7 @@ def in_metrics(text: str, _: LocalWeb) -> None:
     meter.create_counter("counter").add(1, {"note": text})
     meter.create_histogram("histogram").record(1, {"note": text})
     with trace.get_tracer("theirs").start_as_current_span("exemplar"):
-        meter.create_gauge("gauge").set(1, {"notes": [text]})
+        meter.create_gauge("gauge").set(1, {"notes": (text,)})
 
 
 def in_baggage(text: str, web: LocalWeb) -> None:

@@ -228,6 +228,16 @@ def test_uninstrument_leaves_httpx_and_the_globals_as_they_were(sink: HttpSink) 
     uninstrument()
 
 
+def test_meters_that_are_asked_for_afterwards_are_none_of_a_provider_that_is_shut_down(
+    sink: HttpSink, caplog: pytest.LogCaptureFixture
+) -> None:
+    instrument("my-agent", endpoint=sink.url)
+    uninstrument()
+    caplog.clear()
+    metrics.get_meter("theirs").create_counter("calls").add(1)
+    assert caplog.records == []
+
+
 def test_the_wrapped_methods_look_like_the_originals(sink: HttpSink) -> None:
     signature = inspect.signature(httpx.Client.send)
     instrument("my-agent", endpoint=sink.url)

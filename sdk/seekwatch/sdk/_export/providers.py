@@ -148,3 +148,7 @@ def forget_meter_provider(provider: AnyMeterProvider) -> None:
     if getattr(module, "_METER_PROVIDER", None) is provider:
         module._METER_PROVIDER = None
         module._METER_PROVIDER_SET_ONCE = Once()
+        # What is asked for meters while there is none hands out those of the last one else.
+        stand_in = getattr(module, "_PROXY_METER_PROVIDER", None)
+        if stand_in is not None:
+            stand_in._real_meter_provider = None
