@@ -33,10 +33,23 @@ def test_a_call_by_which_the_model_answers_is_its_text(
     assert final_text([message]) == answer
 
 
+def test_a_call_beside_the_answer_is_still_a_call_and_the_answer_an_answer() -> None:
+    """Pydantic AI runs, or skips, what the model asks for in the message that ends the run."""
+    parts = [
+        {"type": "tool_call", "id": "1", "name": "search", "arguments": {"query": "tower"}},
+        {"type": "tool_call", "id": "2", "name": "final_result", "arguments": {"year": 1889}},
+    ]
+    [message] = read_messages([{"role": "assistant", "parts": parts}])
+    assert message.tool_calls == parts[:1]
+    assert final_text([message]) == '{"year": 1889}'
+    assert not message.waits_for_tools
+
+
 @pytest.mark.parametrize(("name", "arguments"), [("search", {"answer": "x"}), ("final_answer", {})])
 def test_any_other_call_asks_for_a_tool(name: str, arguments: Any) -> None:
     [message] = read_messages(called(name, arguments, openai=False))
     assert len(message.tool_calls) == 1
+    assert message.waits_for_tools
     assert final_text([message]) is None
 
 

@@ -100,7 +100,7 @@ def _read_model(facts: SpanFacts, cleaner: Cleaner) -> None:
     output = _flat_messages(span, _OUTPUT_MESSAGES)
     response = response_messages(opened(_content(span, names.OUTPUT_VALUE)))
     told = final_text(output) if output else final_text(response)
-    facts.asked_for_tools = any(message.tool_calls for message in (output or response))
+    facts.asked_for_tools = any(message.waits_for_tools for message in (output or response))
     if told is None and not facts.asked_for_tools:
         told = final_text(response)
     facts.answer = cleaned(facts, _OUTPUT_MESSAGES, told, cleaner)
@@ -109,7 +109,7 @@ def _read_model(facts: SpanFacts, cleaner: Cleaner) -> None:
     facts.citations = annotated_citations(response, cleaner)
     if facts.searches:
         # The provider's own calls are no tools that the agent still has to run.
-        facts.asked_for_tools = any(message.tool_calls for message in response)
+        facts.asked_for_tools = any(message.waits_for_tools for message in response)
         if facts.answer is None and not facts.asked_for_tools:
             facts.answer = cleaned(facts, names.OUTPUT_VALUE, final_text(response), cleaner)
 

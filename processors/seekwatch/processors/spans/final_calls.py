@@ -21,14 +21,19 @@ def without_preface(question: str) -> str:
 
 def final_words(calls: list[dict[str, Any]]) -> str | None:
     """Return the answer that one of these calls gives, None where none does."""
-    for call in calls:
-        function = as_mapping(call.get("function"))
-        name = as_text(call.get("name")) or as_text(function.get("name")) or ""
-        # Of several kinds of structured answer, each has a tool of its own.
-        if name in (_SMOLAGENTS, _PYDANTIC_AI) or name.startswith(f"{_PYDANTIC_AI}_"):
-            given = call.get("arguments", call.get("input", function.get("arguments")))
-            return _words(as_mapping(opened(given)))
-    return None
+    call = next(filter(is_final, calls), None)
+    if call is None:
+        return None
+    function = as_mapping(call.get("function"))
+    given = call.get("arguments", call.get("input", function.get("arguments")))
+    return _words(as_mapping(opened(given)))
+
+
+def is_final(call: dict[str, Any]) -> bool:
+    """Tell a call by which a model answers from one that asks for a tool."""
+    name = as_text(call.get("name")) or as_text(as_mapping(call.get("function")).get("name")) or ""
+    # Of several kinds of structured answer, each has a tool of its own.
+    return name in (_SMOLAGENTS, _PYDANTIC_AI) or name.startswith(f"{_PYDANTIC_AI}_")
 
 
 def _words(arguments: dict[str, Any]) -> str | None:

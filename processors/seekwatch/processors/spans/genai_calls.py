@@ -15,7 +15,7 @@ def read_model_call(facts: SpanFacts, logs: list[LogView], cleaner: Cleaner) -> 
     output = read_output(span, logs)
     facts.generations.append(read_generation(span, cleaner))
     facts.answer = cleaned(facts, output.key, final_text(output.messages), cleaner)
-    facts.asked_for_tools = any(message.tool_calls for message in output.messages)
+    facts.asked_for_tools = any(message.waits_for_tools for message in output.messages)
     facts.searches.extend(hosted_searches(span, output.key, output.messages, cleaner))
     facts.citations = annotated_citations(output.messages, cleaner)
     facts.sent = lambda: read_input(span, logs)

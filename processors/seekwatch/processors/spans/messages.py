@@ -7,7 +7,7 @@ GenAI 1.37 and later: `[{"role", "parts": [{"type", "content"}]}]`. OpenAI and w
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from seekwatch.processors.spans.final_calls import final_words, without_preface
+from seekwatch.processors.spans.final_calls import final_words, is_final, without_preface
 from seekwatch.processors.spans.values import as_list, as_mapping, as_text, first_text, opened
 
 _MAX_MESSAGES: Final = 1_000
@@ -28,6 +28,7 @@ class Message:
     Attributes:
         text: its text parts joined; None when it has none.
         tool_calls: parts that ask the agent to call a tool.
+        answers: whether the text is the model's answer whatever tools it asks for beside it.
         tool_results: parts that bring a tool's result back.
         server_calls: parts in which the provider itself called a tool, with the results that
             followed in the same message.
@@ -37,10 +38,16 @@ class Message:
     role: str
     text: str | None = None
     tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    answers: bool = False
     tool_results: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     server_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     server_results: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     annotations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    @property
+    def waits_for_tools(self) -> bool:
+        """Whether the model has to hear from tools before it can answer."""
+        return bool(self.tool_calls) and not self.answers
 
 
 def read_messages(value: Any) -> list[Message]:
@@ -88,11 +95,12 @@ def read_message(fields: dict[str, Any], role: str = "") -> Message:
 
 
 def settled(message: Message) -> Message:
-    """Take a call by which the model answers for the text that it is."""
+    """Take a call by which the model answers for the text that it is; other calls stay calls."""
     words = final_words(message.tool_calls)
     if words is not None:
         message.text = words
-        message.tool_calls.clear()
+        message.answers = True
+        message.tool_calls = [call for call in message.tool_calls if not is_final(call)]
     return message
 
 
@@ -136,8 +144,8 @@ def user_question(messages: list[Message]) -> str | None:
 
 
 def final_text(messages: list[Message]) -> str | None:
-    """Return the last text that an assistant wrote without asking for a tool."""
+    """Return the last text that an assistant wrote without waiting for a tool."""
     for message in reversed(messages):
         if message.role in ("assistant", "model", "ai", "") and message.text is not None:
-            return None if message.tool_calls else message.text
+            return None if message.waits_for_tools else message.text
     return None
