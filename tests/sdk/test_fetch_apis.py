@@ -120,6 +120,18 @@ CASES = [
         headers={"Sa-Final-Url": FINAL},
     ),
     Case(
+        "scraperapi",
+        f"https://api.scraperapi.com/?api_key=k&url={ASKED}",
+        None,
+        PAGE,
+        "stealth",
+        body=PAGE,
+        status=404,
+        final=FINAL,
+        method="GET",
+        headers={"Sa-Final-Url": FINAL, "Sa-Statuscode": "404"},
+    ),
+    Case(
         "crawlbase",
         f"https://api.crawlbase.com/?token=k&url={ASKED}",
         None,

@@ -58,7 +58,7 @@ def test_a_generation_is_told_by_its_path(url: str, shape: str) -> None:
     [
         ("POST", "https://api.openai.com/v1/embeddings"),
         ("GET", "https://api.openai.com/v1/models"),
-        ("GET", "https://api.openai.com/v1/responses/resp_1"),
+        ("GET", "https://api.openai.com/v1/responses/resp_1/input_items"),
         ("POST", "https://api.openai.com/v1/batches"),
         ("POST", "https://api.anthropic.com/v1/messages/count_tokens"),
         ("POST", "https://api.anthropic.com/v1/messages/batches"),
@@ -75,6 +75,11 @@ def test_other_calls_of_a_model_api_are_neither_pages_nor_generations(
     method: str, url: str
 ) -> None:
     assert recognise(Call(url, method)) == "other"
+
+
+@pytest.mark.parametrize("url", ["https://api.openai.com", "http://localhost:8000"])
+def test_looking_at_a_response_by_its_id_is_no_page_fetch_either(url: str) -> None:
+    assert recognise(Call(f"{url}/v1/responses/resp_1", "GET")) == "look"
 
 
 @pytest.mark.parametrize(

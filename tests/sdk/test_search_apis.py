@@ -92,6 +92,7 @@ def test_every_provider_that_the_documentation_names_is_built_in() -> None:
         "linkup",
         "parallel",
         "perplexity",
+        "scrapingbee",
         "searchapi",
         "searxng",
         "serpapi",

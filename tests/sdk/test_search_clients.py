@@ -29,6 +29,7 @@ HOSTS = (
     "kagi.com",
     "www.searchapi.io",
     "api.valyu.ai",
+    "app.scrapingbee.com",
     "api.firecrawl.dev",
 )
 
@@ -218,6 +219,25 @@ CALLS: list[tuple[str, str, str, dict[str, Any], object]] = [
         "https://kagi.com/api/v0/search",
         {"params": {"q": QUERY}},
         {"data": [{"t": 0, **HIT, "snippet": "c"}, {"t": 1, "list": ["related"]}]},
+    ),
+    (
+        "kagi",
+        "POST",
+        "https://kagi.com/api/v1/search",
+        {"json": {"query": QUERY, "limit": 2}},
+        {
+            "data": {
+                "search": [{**HIT, "snippet": "c", "time": "2026-11-20"}],
+                "related_search": [HIT],
+            }
+        },
+    ),
+    (
+        "scrapingbee",
+        "GET",
+        "https://app.scrapingbee.com/api/v1/store/google",
+        {"params": {"search": QUERY, "nb_results": 2}},
+        {"organic_results": [{**HIT, "description": "c", "date": "2 days ago"}]},
     ),
     (
         "searchapi",

@@ -148,8 +148,8 @@ dates is missing none."""
 
 LLM_UNREAD: Final = "seekwatch.llm.unread_reason"
 """Why an answer of a model could not be read: `empty`, `not-json`, `unknown-shape`, `too-deep`,
-`queue-full`, `failed` (in the SDK itself); or `cut`: a part of it was not seen, and what was is
-read."""
+`queue-full`, `failed` (in the SDK itself); `background`: it was to come later, and nobody came back
+for it; or `cut`: a part of it was not seen, and what was is read."""
 
 GATEWAY_NAME: Final = "seekwatch.gateway.name"
 """The gateway before the model, as its answer names itself: `litellm`, `kong`, `openrouter`."""

@@ -306,10 +306,17 @@ def _send(installation: _Installation, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     if installation.runtime.runs is not None:
         installation.runtime.runs.end_open()
+    _give_up_background(installation.runtime, seconds)
     flush(seconds)
     if installation.meters is not None:
         left = max(0.0, deadline - time.monotonic())
         installation.meters.force_flush(timeout_millis=left * 1000)
+
+
+@guarded("giving up answers that did not come")
+def _give_up_background(runtime: Runtime, seconds: float) -> None:
+    runtime.finisher.drain(seconds)
+    runtime.background.give_up()
 
 
 def _after_fork() -> None:
@@ -322,6 +329,7 @@ def _after_fork() -> None:
         runtime = _installed.runtime
         runtime.finisher.reset_after_fork()
         runtime.attempts.reset_after_fork()
+        runtime.background.reset_after_fork()
         runtime.run_count.reset_after_fork()
         if runtime.runs is not None:
             runtime.runs.reset_after_fork()
@@ -352,6 +360,7 @@ def uninstrument() -> None:
 @guarded("uninstrument")
 def _take_apart(installation: _Installation) -> None:
     deadline = time.monotonic() + SHUTDOWN_SECONDS
+    _give_up_background(installation.runtime, SHUTDOWN_SECONDS)
     _undo_all(installation.undo, deadline)
     installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
     lost = {name: count for name, count in _counts(installation.runtime).items() if count}

@@ -23,6 +23,7 @@ from ._deferred import start_span
 from ._export.batching import BatchingProcessor
 from ._fetch.apis import FetchApiIndex
 from ._finisher import Finisher
+from ._llm.background import BackgroundCalls
 from ._privacy.masking import Masking
 from ._privacy.withholding import Withholder
 from ._runs.sampling import RunCount
@@ -96,6 +97,7 @@ class Runtime:
     processors: list[BatchingProcessor] = field(default_factory=list[BatchingProcessor])
     attempts: Attempts = field(default_factory=Attempts)
     fetch_index: FetchApiIndex = field(default_factory=FetchApiIndex)
+    background: BackgroundCalls = field(default_factory=BackgroundCalls)
     run_count: RunCount = field(default_factory=RunCount)
     runs: "OpenRuns | None" = None
     """The runs that nobody marked; None where none opens by itself."""

@@ -137,6 +137,8 @@ BUILT_IN: Final[tuple[FetchApi, ...]] = (
         adapter="stealth",
         target=("param:url",),
         url=("header:sa-final-url",),
+        # The page's own, where it differs from the answer's.
+        status=("header:sa-statuscode",),
         # Others are about the account, the limits, or fetches that went on failing.
         passed=frozenset({200, 404}),
     ),

@@ -7,7 +7,7 @@ the spans will say is worked out on the finisher's thread (`spans`).
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from opentelemetry.context import Context, get_value
+from opentelemetry.context import Context, get_current, get_value
 from opentelemetry.instrumentation.utils import is_http_instrumentation_enabled
 from opentelemetry.trace import Span, SpanKind, get_current_span, set_span_in_context
 
@@ -27,7 +27,8 @@ from .spans import Ended
 if TYPE_CHECKING:
     from seekwatch.sdk._fetch.apis import FetchApi
 
-Kind = Literal["fetch", "search", "llm"]
+Kind = Literal["fetch", "search", "llm", "look"]
+"""A look for the answer of an earlier call has no spans of its own."""
 
 _READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _STOCK_SCOPES: Final = frozenset(
@@ -87,7 +88,9 @@ class HttpCall:
 
     def start(self) -> None:
         """Start the spans and make the innermost one current."""
-        self._token = attach(self.open(parent_context()))
+        # A look opens no run, as it has no spans.
+        context = get_current() if self.kind == "look" else self.open(parent_context())
+        self._token = attach(context)
 
     def open(self, context: Context) -> Context:
         """Start the spans with the call's own start; returns the context of the innermost one.
@@ -165,6 +168,8 @@ class HttpCall:
     @property
     def recording(self) -> bool:
         """Whether there is a span that its answer would end; an unsampled call has none."""
+        if self.kind == "look":
+            return not self._ended
         span = self.wire or self.outer
         return not self._ended and span is not None and span.is_recording()
 
@@ -204,10 +209,14 @@ def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
     if api is not None:
         kind = "search"
     elif (asked := calls.recognise(request)) is not None:
-        covered = calls.coverage(get_current_span(), request) if asked == "generation" else None
-        if covered is None or covered is calls.Coverage.FULL:
+        if asked == "other":
             return None
-        kind, counted = "llm", covered is calls.Coverage.COUNTED
+        kind = "look"
+        if asked == "generation":
+            covered = calls.coverage(get_current_span(), request)
+            if covered is calls.Coverage.FULL:
+                return None
+            kind, counted = "llm", covered is calls.Coverage.COUNTED
     call = HttpCall(runtime, request, kind, api)
     call.counted_above = counted
     if kind == "fetch":

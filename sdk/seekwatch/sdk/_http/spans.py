@@ -1,7 +1,10 @@
 """Works out what the spans of a finished HTTP call say, on the finisher's thread."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry.trace import Span, Status, StatusCode
@@ -15,14 +18,13 @@ from seekwatch.sdk._guard import guard
 from seekwatch.sdk._llm import calls
 from seekwatch.sdk._llm.exchange import ModelExchange
 from seekwatch.sdk._runtime import Masked, Runtime
-from seekwatch.sdk._search import results
-from seekwatch.sdk._search.documents import document_attributes
 
 from . import bodies
 from .bodies import Body, Capture
 from .headers import request_headers, response_headers
 from .hidden_attempts import emit_hidden_attempts
 from .messages import Hop, ResponseView
+from .searched import search_attributes
 
 if TYPE_CHECKING:
     from .call import HttpCall
@@ -76,6 +78,18 @@ class Ended:
         """Say the least and end the spans; see `abandon_call`."""
         abandon_call(self, reason)
 
+    def answer(self, answered: ModelExchange, /) -> None:
+        """End the span of a model call with the answer that a later call brought."""
+        self.end_ns = answered.ended_ns
+        asked = _model_exchange(self, _decoded(self))
+        call = replace(answered, path=asked.path, asked=asked.asked, started_ns=asked.started_ns)
+        _tell_model(self, replace(call, first_chunk_ns=None, counted_above=asked.counted_above))
+
+    def give_up(self) -> None:
+        """End the span of a model call whose answer was not seen."""
+        exchange = _model_exchange(self, _decoded(self))
+        _tell_model(self, exchange, {attributes.LLM_UNREAD: calls.UNANSWERED})
+
     @property
     def status(self) -> int | None:
         """The status of the last answer, if any came."""
@@ -119,14 +133,17 @@ def abandon_call(ended: Ended, reason: str) -> None:
 def finish_call(ended: Ended) -> None:
     """Set every attribute of the call's spans and end them, innermost first."""
     call = ended.call
+    if call.kind == "look":
+        _look(ended)
+        return
     body = _decoded(ended)
+    if call.kind == "llm":
+        _finish_model(ended, _model_exchange(ended, body))
+        return
     read: dict[str, Any] = {}
     documents: Masked | None = None
     if call.outer is not None:
-        if call.kind == "search":
-            read, documents = _search_attributes(ended, body)
-        else:
-            read = calls.read_call(_model_exchange(ended, body))
+        read, documents = search_attributes(ended, body)
     if call.wire is not None:
         emit_hidden_attempts(call)
         if call.fetch_api is not None:
@@ -135,10 +152,40 @@ def finish_call(ended: Ended) -> None:
         unread = call.kind == "fetch" or attributes.SEARCH_UNREAD in read
         _end(call.runtime, call.wire, _wire_attributes(ended, body, carry_body=unread), ended)
     if call.outer is not None:
-        if call.kind == "llm":
-            read |= _exchange_attributes(ended)
-            _rename(call.runtime, call.outer, read)
         _end(call.runtime, call.outer, read, ended, documents)
+
+
+def _finish_model(ended: Ended, exchange: ModelExchange) -> None:
+    """End the span of a model call, or let it wait for an answer that comes later."""
+    identity = calls.unanswered(exchange)
+    if identity is None:
+        _tell_model(ended, exchange)
+    else:
+        size = ended.size + len(exchange.asked or b"")
+        ended.call.runtime.background.hold(identity, ended, size)
+
+
+def _look(ended: Ended) -> None:
+    """End the span of the call whose answer this one brings, if it does."""
+    request, background = ended.call.request, ended.call.runtime.background
+    identity = calls.looked_for(request.method, request.path)
+    if identity is None or identity not in background:
+        return
+    exchange = _model_exchange(ended, _decoded(ended))
+    waiting = background.take(identity) if calls.is_answer(exchange) else None
+    if waiting is not None:
+        waiting.answer(exchange)
+
+
+def _tell_model(
+    ended: Ended, exchange: ModelExchange, more: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    call = ended.call
+    if call.outer is None:
+        return
+    read = {**calls.read_call(exchange), **more, **_exchange_attributes(ended)}
+    _rename(call.runtime, call.outer, read)
+    _end(call.runtime, call.outer, read, ended)
 
 
 def _tell_pages(ended: Ended, api: FetchApi, body: Body) -> None:
@@ -338,39 +385,3 @@ def _carried(
 def _rfc3339(time_ns: int) -> str:
     moment = datetime.fromtimestamp(time_ns // 1_000_000 / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _search_attributes(ended: Ended, body: Body) -> tuple[dict[str, Any], Masked | None]:
-    call = ended.call
-    api = call.api
-    if api is None:
-        return {}, None
-    request = call.request
-    query = results.read_query(api, request.query, request.body(), request.path)
-    values: dict[str, Any] = {
-        attributes.SEARCH_PROVIDER: api.name,
-        attributes.DATA_SOURCE_ID: api.name,
-        attributes.SOURCE_TYPE: attributes.SOURCE_TYPE_WEB,
-    }
-    if query.text is not None:
-        values[attributes.SEARCH_QUERY] = query.text
-        values[attributes.RETRIEVAL_QUERY_TEXT] = query.text
-        values[attributes.INPUT_VALUE] = query.text
-    else:
-        values[attributes.SEARCH_MISSING] = ["query"]
-    if query.top_k is not None:
-        values[attributes.RETRIEVAL_TOP_K] = query.top_k
-    if ended.response is None or ended.response.status >= 400:
-        return values, None
-    if not body.whole:
-        complete = ended.capture is not None and ended.capture.complete
-        reason = results.TOO_LARGE if complete else bodies.CLOSED_EARLY
-        return {**values, attributes.SEARCH_UNREAD: reason}, None
-    called_at = datetime.fromtimestamp(call.started_ns / 1e9, UTC)
-    documents, unread = results.read_results(api, body.data, called_at)
-    if unread is not None:
-        return {**values, attributes.SEARCH_UNREAD: unread}, None
-    absent = [*values.get(attributes.SEARCH_MISSING, ()), *results.missing(documents)]
-    if absent:
-        values[attributes.SEARCH_MISSING] = absent
-    return values, document_attributes(call.runtime, documents, api.name)

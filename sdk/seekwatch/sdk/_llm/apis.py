@@ -11,6 +11,7 @@ from typing import Final, Literal
 from seekwatch.core import attributes
 from seekwatch.sdk._http.messages import RequestView
 
+from .background import looked_for
 from .providers import is_provider
 
 Shape = Literal[
@@ -171,13 +172,15 @@ def find(path: str) -> Found | None:
     return None
 
 
-def recognise(request: RequestView) -> Literal["generation", "other"] | None:
-    """Tell a generation, another call of a model API, or neither.
+def recognise(request: RequestView) -> Literal["generation", "look", "other"] | None:
+    """Tell a generation, a look for its answer, another call of a model API, or none of them.
 
     Another call (embeddings, counting tokens, listing models) is no page that an agent reads, and
     no generation either: it gets no span.
     """
     path = request.path
+    if looked_for(request.method, path) is not None:
+        return "look"
     known = is_provider(request.host, path)
     if request.method != "POST":
         return "other" if known else None

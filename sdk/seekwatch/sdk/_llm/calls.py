@@ -10,19 +10,24 @@ from seekwatch.core import attributes
 
 from . import openai_chat, openai_responses
 from .apis import recognise
+from .background import UNANSWERED, is_answer, looked_for, unanswered
 from .coverage import Coverage, coverage
 from .exchange import read_call
 from .providers import provider_of
 from .telling import asked_attributes, told_attributes
 
 __all__ = [
+    "UNANSWERED",
     "Coverage",
     "coverage",
     "input_attributes",
+    "is_answer",
+    "looked_for",
     "output_attributes",
     "provider_name",
     "read_call",
     "recognise",
+    "unanswered",
 ]
 
 

@@ -221,6 +221,17 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         content=_SNIPPET,
     ),
     SearchApi(
+        name="kagi",
+        hosts=("kagi.com",),
+        paths=("/api/v1/search",),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:limit",),
+        results=("data.search", "data.news"),
+        published=("time",),
+        content=_SNIPPET,
+    ),
+    SearchApi(
         name="valyu",
         hosts=("api.valyu.ai", "api.valyu.network"),
         paths=("/v1/search", "/v1/deepsearch"),
@@ -242,6 +253,17 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         url=("url", "metadata.sourceURL"),
         published=("date", "metadata.publishedTime"),
         content=("markdown", "description", "snippet"),
+    ),
+    SearchApi(
+        name="scrapingbee",
+        hosts=("app.scrapingbee.com",),
+        paths=("/api/v1/store/google", "/api/v1/fast_search"),
+        methods=("GET",),
+        query=("param:search",),
+        top_k=("param:nb_results",),
+        results=("organic_results", "news_results", "organic"),
+        published=("date_utc", "date"),
+        content=_SNIPPET,
     ),
     SearchApi(
         # The forms without scripts, which small clients read; their answers are HTML.
