@@ -69,6 +69,16 @@ FRAMEWORKS: Final = (
     Framework("pydantic-ai", "Pydantic AI"),
     Framework("smolagents", "smolagents", _instrumentor("smolagents", "Smolagents")),
     Framework("playwright", "Playwright"),
+    Framework("litellm", "litellm_tools.py", _instrumentor("litellm", "LiteLLM")),
+    Framework("litellm", "litellm_anthropic.py", _instrumentor("litellm", "LiteLLM")),
+    Framework("exa", "exa_sync.py"),
+    Framework("exa", "exa_async.py"),
+    Framework("serpapi", "serpapi_google.py"),
+    Framework("ddgs", "ddgs_news.py"),
+    Framework("duckduckgo-search", "duckduckgo_search_news.py"),
+    Framework("firecrawl", "firecrawl_pages.py"),
+    Framework("scrapingbee", "scrapingbee_pages.py"),
+    Framework("crawl4ai", "crawl4ai_pages.py"),
 )
 
 

@@ -23,7 +23,7 @@ def frameworks(*in_ci: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("framework", cases, ids=str)
 
 
-@frameworks("OpenAI SDK")
+@frameworks("OpenAI SDK", "LangChain")
 def test_the_one_call_alone_sees_each_run_whole(
     world: World, sdk: Path, framework: Framework
 ) -> None:
@@ -72,12 +72,25 @@ def test_a_model_at_an_address_of_one_s_own_is_seen_like_its_maker_s(
 
 
 @pytest.mark.nightly
-def test_pages_that_a_browser_loads_are_fetches_of_the_run(world: World, sdk: Path) -> None:
-    [playwright] = [framework for framework in FRAMEWORKS if framework.agent == "Playwright"]
-    run_agent(world, sdk, playwright)
-    for run in scored(world.sink):
+@pytest.mark.parametrize(
+    ("agent", "adapter"),
+    [
+        ("Playwright", Adapter.BROWSER),
+        ("crawl4ai_pages.py", Adapter.BROWSER),
+        ("firecrawl_pages.py", Adapter.CRAWL),
+        ("scrapingbee_pages.py", Adapter.STEALTH),
+    ],
+)
+def test_pages_that_are_fetched_for_the_agent_are_fetches_of_its_run(
+    world: World, sdk: Path, agent: str, adapter: Adapter
+) -> None:
+    [fetching] = [framework for framework in FRAMEWORKS if framework.agent == agent]
+    run_agent(world, sdk, fetching)
+    runs = scored(world.sink)
+    assert len(runs) == len(TOPICS)
+    for run in runs:
         [topic] = [topic for topic in TOPICS if topic.question == run.episode.question]
-        loaded = [each for each in run.episode.fetches if each.adapter is Adapter.BROWSER]
+        loaded = [each for each in run.episode.fetches if each.adapter is adapter]
         assert [each.url for each in loaded] == [each.url for each in topic.documents]
         for fetch, document in zip(loaded, topic.documents, strict=True):
             assert fetch.status == 200

@@ -24,6 +24,10 @@ _KEYS: Final = (
     "GEMINI_API_KEY",
     "TAVILY_API_KEY",
     "BRAVE_API_KEY",
+    "EXA_API_KEY",
+    "FIRECRAWL_API_KEY",
+    "SCRAPINGBEE_API_KEY",
+    "SERPAPI_API_KEY",
 )
 
 

@@ -1,30 +1,50 @@
-"""Search APIs in the wire formats of Tavily, Brave, Serper and SearXNG, and the pages they find.
+"""Search APIs, each in its own wire format, and the pages they find: by themselves or by scrapers.
 
 One small library behind all of them, on loopback, so that every result of a search can be fetched
 and every citation resolves.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.services.library import Document, document_at, topic_searched
+from tests.services.library import document_at, topic_searched
 from tests.services.loopback import LoopbackServer
+from tests.services.search_wires import WRITERS
 
 Parameters = Mapping[str, Any]
-Found = Sequence[Document]
-"""Best first."""
 
 APIS: Final = {
     "api.tavily.com": ("tavily", "/search"),
     "api.search.brave.com": ("brave", "/res/v1/web/search"),
     "google.serper.dev": ("serper", "/search"),
     "searx.example": ("searxng", "/search"),
+    "api.exa.ai": ("exa", "/search"),
+    "serpapi.com": ("serpapi", "/search"),
+    "api.firecrawl.dev": ("firecrawl", "/v2/search"),
+    "app.scrapingbee.com": ("scrapingbee", "/api/v1/store/google"),
+    "duckduckgo.com": ("duckduckgo", "/news.js"),
 }
 """Name and path of each API, by its host."""
+_QUERIES: Final = ("query", "q", "search")
+_HTML: Final = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the server answers."""
+
+    text: str
+    content_type: str = _HTML
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _json(value: object) -> _Said:
+    return _Said(json.dumps(value), "application/json")
 
 
 class SearchServer(LoopbackServer):
@@ -41,6 +61,19 @@ class SearchServer(LoopbackServer):
         """Return the address of an API for clients that come here without a proxy."""
         return f"{self.url}/{api}"
 
+    def _answer(self, host: str, path: str, parameters: Parameters) -> _Said:
+        found = self._search(host, path, parameters)
+        if found is not None:
+            return _json(found)
+        if (host, path) == ("duckduckgo.com", "/"):
+            # The page on which its clients find the token that the search wants.
+            return _Said('<script>vqd="4-123456789012345678901234567890123456789";</script>')
+        scraped = self._scraped(host, path, str(parameters.get("url") or ""))
+        if scraped is not None:
+            return scraped
+        html = self._page(f"https://{host}{path}")
+        return _Said("<p>There is no such page.</p>", status=404) if html is None else _Said(html)
+
     def _search(self, host: str, path: str, parameters: Parameters) -> Any:
         """Return the answer of the API that a call goes to, None when it goes to none."""
         api = next(
@@ -53,10 +86,25 @@ class SearchServer(LoopbackServer):
         )
         if api is None:
             return None
-        query = str(parameters.get("query") or parameters.get("q") or "")
+        query = next((str(parameters[name]) for name in _QUERIES if parameters.get(name)), "")
         self.queries.append((api, query))
         topic = topic_searched(query)
-        return _WRITERS[api](query, () if topic is None else topic.documents)
+        return WRITERS[api](query, () if topic is None else topic.documents)
+
+    def _scraped(self, host: str, path: str, url: str) -> _Said | None:
+        """Return the page that a scraper is asked for; None where none is asked."""
+        call = (host, path.rstrip("/"))
+        if call == ("app.scrapingbee.com", "/api/v1"):
+            html = self._page(url)
+            status = 404 if html is None else 200
+            told = {"Spb-Initial-Status-Code": str(status), "Spb-Resolved-Url": url}
+            return _Said(html or "", status=status, headers=told)
+        if call == ("api.firecrawl.dev", "/v2/scrape"):
+            html = self._page(url)
+            metadata = {"sourceURL": url, "url": url, "statusCode": 404 if html is None else 200}
+            data = {"rawHtml": html, "metadata": metadata}
+            return _json({"success": True, "data": data})
+        return None
 
     def _page(self, url: str) -> str | None:
         document = document_at(url)
@@ -66,7 +114,7 @@ class SearchServer(LoopbackServer):
         return document.html
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        search, page = self._search, self._page
+        answer = self._answer
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -79,23 +127,17 @@ class SearchServer(LoopbackServer):
                     parameters |= json.loads(body)
                 elif body:
                     parameters |= dict(parse_qsl(body.decode()))
-                host = self.headers.get("Host", "")
-                answer = search(host, parts.path, parameters)
-                html = page(f"https://{host}{parts.path}")
-                if answer is not None:
-                    self._say(200, json.dumps(answer), "application/json")
-                elif html is not None:
-                    self._say(200, html, "text/html; charset=utf-8")
-                else:
-                    self._say(404, "<p>There is no such page.</p>", "text/html; charset=utf-8")
+                self._say(answer(self.headers.get("Host", ""), parts.path, parameters))
 
             do_GET = do_POST = do_HEAD = handle_any  # noqa: N815 - their names
 
-            def _say(self, status: int, text: str, content_type: str) -> None:
-                data = text.encode()
-                self.send_response(status)
-                self.send_header("Content-Type", content_type)
+            def _say(self, said: _Said) -> None:
+                data = said.text.encode()
+                self.send_response(said.status)
+                self.send_header("Content-Type", said.content_type)
                 self.send_header("Content-Length", str(len(data)))
+                for name, value in said.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 if self.command != "HEAD":
                     self.wfile.write(data)
@@ -104,124 +146,3 @@ class SearchServer(LoopbackServer):
                 pass
 
         return Handler
-
-
-def _tavily(query: str, found: Found) -> dict[str, Any]:
-    return {
-        "query": query,
-        "follow_up_questions": None,
-        "answer": None,
-        "images": [],
-        "results": [
-            {
-                "url": document.url,
-                "title": document.title,
-                "content": document.sentence,
-                "score": 0.9 - place / 10,
-                "raw_content": None,
-                "published_date": document.published,
-            }
-            for place, document in enumerate(found)
-        ],
-        "response_time": 0.02,
-        "request_id": "req-local",
-    }
-
-
-def _brave(query: str, found: Found) -> dict[str, Any]:
-    results = [
-        {
-            "type": "search_result",
-            "subtype": "generic",
-            "title": document.title,
-            "url": document.url,
-            "description": document.sentence,
-            "age": _long_date(document.published),
-            "page_age": f"{document.published}T08:00:00",
-            "language": "en",
-            "family_friendly": True,
-            "is_live": False,
-            "meta_url": {
-                "scheme": "https",
-                "netloc": urlsplit(document.url).netloc,
-                "path": "› pages",
-            },
-        }
-        for document in found
-    ]
-    return {
-        "type": "search",
-        "query": {"original": query, "country": "us", "more_results_available": False},
-        "mixed": {"type": "mixed", "main": [], "top": [], "side": []},
-        "web": {"type": "search", "results": results, "family_friendly": True},
-    }
-
-
-def _serper(query: str, found: Found) -> dict[str, Any]:
-    return {
-        "searchParameters": {"q": query, "type": "search", "engine": "google"},
-        "organic": [
-            {
-                "title": document.title,
-                "link": document.url,
-                "snippet": document.sentence,
-                "date": _short_date(document.published),
-                "position": place,
-            }
-            for place, document in enumerate(found, 1)
-        ],
-        "credits": 1,
-    }
-
-
-def _searxng(query: str, found: Found) -> dict[str, Any]:
-    return {
-        "query": query,
-        "number_of_results": 0,
-        "results": [
-            {
-                "url": document.url,
-                "title": document.title,
-                "content": document.sentence,
-                "publishedDate": f"{document.published}T08:00:00",
-                "thumbnail": None,
-                "engine": "duckduckgo",
-                "template": "default.html",
-                "parsed_url": [*urlsplit(document.url), ""],
-                "img_src": "",
-                "priority": "",
-                "engines": ["duckduckgo"],
-                "positions": [place],
-                "score": 1.0 / place,
-                "category": "general",
-            }
-            for place, document in enumerate(found, 1)
-        ],
-        "answers": [],
-        "corrections": [],
-        "infoboxes": [],
-        "suggestions": [],
-        "unresponsive_engines": [],
-    }
-
-
-_WRITERS: Final[Mapping[str, Callable[[str, Found], dict[str, Any]]]] = {
-    "tavily": _tavily,
-    "brave": _brave,
-    "serper": _serper,
-    "searxng": _searxng,
-}
-
-
-def _site(document: Document) -> str:
-    return urlsplit(document.url).netloc
-
-
-def _long_date(published: str) -> str:
-    day = date.fromisoformat(published)
-    return f"{day:%B} {day.day}, {day.year}"
-
-
-def _short_date(published: str) -> str:
-    day = date.fromisoformat(published)
-    return f"{day:%b} {day.day}, {day.year}"
