@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import wrapt
 from opentelemetry.trace import get_current_span
 
 from seekwatch.sdk import agent_run, current_run, flush, instrument, tool, uninstrument
@@ -163,6 +164,26 @@ def test_everything_is_restored_and_ours_is_inert_below_somebody_elses(sink: Htt
     finally:
         uninstrument()
         pools.submit = submit
+
+
+def test_a_wrapper_of_a_thread_that_was_there_first_still_knows_its_thread(
+    sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[object] = []
+
+    def theirs(wrapped: Any, instance: object, args: Any, options: Any) -> Any:
+        threads.append(instance)
+        return wrapped(*args, **options)
+
+    wrapper = wrapt.FunctionWrapper(vars(threading.Thread)["start"], theirs)
+    monkeypatch.setattr(threading.Thread, "start", wrapper)
+    instrument("agent", endpoint=sink.url)
+    thread = threading.Thread(target=list)
+    thread.start()
+    thread.join()
+    uninstrument()
+    assert thread in threads
+    assert None not in threads
 
 
 @pytest.mark.usefixtures("agent")

@@ -7,7 +7,6 @@ change how the process ends: not its exit status, not its handlers, not whether 
 
 import _thread
 import atexit
-import functools
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any, Final, cast
 
 from ._guard import failed, guard
+from ._replacing import replace_all
 
 TERMINATION_SECONDS: Final = 2.0
 """How long a process that was told to end may be kept for its spans: supervisors wait ten."""
@@ -230,24 +230,17 @@ def _watch_uvicorn() -> Callable[[], None]:
     then raises the signal again: no exit handler of the interpreter runs.
     """
     server: Any = getattr(sys.modules.get("uvicorn.server"), "Server", None)
-    original: Any = getattr(server, "shutdown", None)
-    if original is None:
-        return lambda: None
+    return replace_all([(server, "shutdown", _sending)])
 
-    @functools.wraps(original)
+
+def _sending(original: Callable[..., Any]) -> Callable[..., Any]:
     async def shutdown(self: object, *args: Any, **kwargs: Any) -> Any:
         try:
             return await original(self, *args, **kwargs)
         finally:
             await _send_off_the_loop()
 
-    server.shutdown = shutdown
-
-    def restore() -> None:
-        if server.__dict__.get("shutdown") is shutdown:
-            server.shutdown = original
-
-    return restore
+    return shutdown
 
 
 async def _send_off_the_loop() -> None:

@@ -1,11 +1,11 @@
 """Wraps methods of other people's classes, async and plain, so that we hear of their calls."""
 
-import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from ._guard import guard, guarded
+from ._replacing import Undo, replace
 
 
 class Outcome(Protocol):
@@ -28,9 +28,7 @@ Settle = Callable[[Any], Awaitable[None] | None]
 """Says what the call has to wait for, within bounds; what it returns raises nothing."""
 
 
-def watch_method(
-    owner: type, name: str, begin: Begin, settle: Settle | None = None
-) -> Callable[[], None]:
+def watch_method(owner: type, name: str, begin: Begin, settle: Settle | None = None) -> Undo:
     """Let `begin` hear of each call of a method; returns what undoes it.
 
     A method that this release does not have is left out.
@@ -42,20 +40,14 @@ def watch_method(
         settle: is asked before `begin`; plain methods with one are Playwright's, whose loop turns
             meanwhile.
     """
-    original = owner.__dict__.get(name)
-    if not inspect.isfunction(original):
-        return lambda: None
     kind = f"hearing of {owner.__name__}.{name}"
-    wrap = _async if inspect.iscoroutinefunction(original) else _plain
     settled = guarded(kind)(settle or _nothing)
-    replacement = functools.wraps(original)(wrap(original, guarded(kind)(begin), settled))
-    setattr(owner, name, replacement)
 
-    def restore() -> None:
-        if owner.__dict__.get(name) is replacement:
-            setattr(owner, name, original)
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        watched = _async if inspect.iscoroutinefunction(original) else _plain
+        return watched(original, guarded(kind)(begin), settled)
 
-    return restore
+    return replace(owner, name, wrap) or (lambda: None)
 
 
 @guarded("hearing of the end of a call")

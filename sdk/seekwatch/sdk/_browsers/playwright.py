@@ -12,6 +12,7 @@ from typing import Any, Final
 from seekwatch.sdk._finisher import Finisher
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._replacing import Undo, replace_all
 from seekwatch.sdk._watching import Begin, Outcome, Settle, watch_method
 
 from .api_requests import begin_method
@@ -149,22 +150,17 @@ def _begin_close(owner: Any, _: object, __: object) -> None:
         tab.leave()
 
 
-def _watch_pages(page_class: Any, adapter: str) -> Callable[[], None]:
+def _watch_pages(page_class: Any, adapter: str) -> Undo:
     """Watch each page from its making on; both interfaces share this class."""
-    original = page_class.__init__
-    if hasattr(original, "__wrapped__"):
+    if hasattr(page_class.__init__, "__wrapped__"):
         return lambda: None
 
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
-        with guard("a new page"):
-            watch(self, adapter)
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            with guard("a new page"):
+                watch(self, adapter)
 
-    init.__wrapped__ = original  # type: ignore[attr-defined]
-    page_class.__init__ = init
+        return init
 
-    def restore() -> None:
-        if page_class.__init__ is init:
-            page_class.__init__ = original
-
-    return restore
+    return replace_all([(page_class, "__init__", wrap)])

@@ -7,11 +7,10 @@ from typing import Any
 import wrapt
 
 from seekwatch.sdk._guard import guard
+from seekwatch.sdk._replacing import Undo, own, owner_of, put
 
 
-def before_first_call(
-    module: ModuleType, attribute: str, action: Callable[[], None]
-) -> Callable[[], None]:
+def before_first_call(module: ModuleType, attribute: str, action: Callable[[], None]) -> Undo:
     """Have something done before the first call, and get out of the way of the later ones.
 
     Args:
@@ -22,11 +21,7 @@ def before_first_call(
     Returns:
         What takes it back.
     """
-    *path, name = attribute.split(".")
-    owner: Any = module
-    for part in path:
-        owner = getattr(owner, part)
-    original = owner.__dict__[name]
+    owner, name = owner_of(module, attribute)
 
     def first(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         restore()
@@ -34,11 +29,5 @@ def before_first_call(
             action()
         return wrapped(*args, **kwargs)
 
-    replacement = wrapt.FunctionWrapper(original, first)
-    setattr(owner, name, replacement)
-
-    def restore() -> None:
-        if owner.__dict__.get(name) is replacement:
-            setattr(owner, name, original)
-
+    restore = put(owner, name, wrapt.FunctionWrapper(own(owner)[name], first))
     return restore

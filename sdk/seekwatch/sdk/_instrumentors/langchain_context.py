@@ -17,6 +17,7 @@ from opentelemetry import trace
 from seekwatch.sdk import _context
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._replacing import Undo, last_first, put
 from seekwatch.sdk._shapes import get_field
 
 _ENTERED_BY: Final = (
@@ -25,21 +26,16 @@ _ENTERED_BY: Final = (
 )
 
 
-def install(instrumentor: Any) -> Callable[[], None]:
+def install(instrumentor: Any) -> Undo:
     """Follow LangChain's steps if the instrumentor knows their spans; returns what undoes it."""
     span_of_run = getattr(instrumentor, "get_span", None)
     if not callable(span_of_run):
         return lambda: None
-    undo: list[Callable[[], None]] = []
+    undo: list[Undo] = []
     for module, name in _ENTERED_BY:
         wrap = functools.partial(_wrap, name=name, span_of_run=span_of_run, undo=undo)
         undo.append(when_imported(module, wrap))
-
-    def restore() -> None:
-        for each in reversed(undo):
-            each()
-
-    return restore
+    return last_first(undo)
 
 
 def _wrap(
@@ -47,7 +43,7 @@ def _wrap(
     *,
     name: str,
     span_of_run: Callable[[Any], Any],
-    undo: list[Callable[[], None]],
+    undo: list[Undo],
 ) -> None:
     original = getattr(module, name, None)
     if original is None:
@@ -59,14 +55,7 @@ def _wrap(
             _make_current(args[0] if args else kwargs.get("config"), span_of_run)
         return entered
 
-    replacement = wrapt.FunctionWrapper(original, enter)
-    setattr(module, name, replacement)
-
-    def restore() -> None:
-        if module.__dict__.get(name) is replacement:
-            setattr(module, name, original)
-
-    undo.append(restore)
+    undo.append(put(module, name, wrapt.FunctionWrapper(original, enter)))
 
 
 def _make_current(config: Any, span_of_run: Callable[[Any], Any]) -> None:

@@ -5,7 +5,7 @@ that is not is wrapped when it is imported.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -13,11 +13,11 @@ from opentelemetry.context import Context
 
 from seekwatch.sdk._guard import guard, logger
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._replacing import Undo, last_first, owner_of, replace
 from seekwatch.sdk._runtime import current
 
 from . import recorded
 from .calls import read_answer
-from .replacing import replace
 from .run import AgentRun
 from .wrapping import wrap
 
@@ -48,9 +48,9 @@ def _begin(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _RunScope | None
     return _RunScope(recorded.first_string(args, kwargs))
 
 
-def install(module_name: str, attribute: str) -> Callable[[], None]:
+def install(module_name: str, attribute: str) -> Undo:
     """Wrap a function now, or when its module is imported; returns what undoes it."""
-    undo: list[Callable[[], None]] = []
+    undo: list[Undo] = []
 
     def wrap_in(module: ModuleType) -> None:
         with guard("wrapping the entrypoint"):
@@ -72,12 +72,7 @@ def install(module_name: str, attribute: str) -> Callable[[], None]:
     else:
         # A module that is being imported at this moment, by calling us, is waited for.
         undo.append(when_imported(module_name, wrap_in))
-
-    def restore() -> None:
-        for each in reversed(undo):
-            each()
-
-    return restore
+    return last_first(undo)
 
 
 def _is_main(module_name: str) -> bool:
@@ -87,13 +82,11 @@ def _is_main(module_name: str) -> bool:
 
 
 def _resolves(module: ModuleType, attribute: str) -> bool:
-    holder: Any = module
-    for part in attribute.split("."):
-        holder = getattr(holder, part, None)
-    return holder is not None
+    owner, name = owner_of(module, attribute)
+    return getattr(owner, name, None) is not None
 
 
-def _wrap_attribute(module: ModuleType, attribute: str) -> Callable[[], None]:
+def _wrap_attribute(module: ModuleType, attribute: str) -> Undo:
     undo = replace(module, attribute, lambda function: wrap(function, _begin))
     if undo is None:
         logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)

@@ -17,6 +17,7 @@ from opentelemetry.context import Context, get_current
 
 from seekwatch.sdk._context import attach, detach
 from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._replacing import Undo, replace_all
 from seekwatch.sdk._runtime import current
 
 from .implicit import Link, current_run, held
@@ -135,35 +136,11 @@ def _carry_into(thread: threading.Thread) -> None:
     vars(thread)["run"] = run_inside
 
 
-def install() -> Callable[[], None]:
+def install() -> Undo:
     """Wrap executors and threads; returns what puts the originals back."""
-    undo = [
-        wrap_method(concurrent.futures.ThreadPoolExecutor, "submit", _submit),
-        wrap_method(threading.Thread, "start", _start),
-    ]
-
-    def restore() -> None:
-        for each in reversed(undo):
-            each()
-
-    return restore
-
-
-def wrap_method(
-    owner: type[Any], name: str, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> Callable[[], None]:
-    """Replace a method by what `wrap` makes of it; returns what puts the original back."""
-    original = owner.__dict__[name]
-    replacement: Any = wrap(original)
-    replacement.__name__ = name
-    replacement.__qualname__ = getattr(original, "__qualname__", name)
-    replacement.__doc__ = original.__doc__
-    replacement.__wrapped__ = original
-    setattr(owner, name, replacement)
-
-    def restore() -> None:
-        # Where someone wrapped us in the meantime, theirs stays; ours is inert without a runtime.
-        if owner.__dict__.get(name) is replacement:
-            setattr(owner, name, original)
-
-    return restore
+    return replace_all(
+        (
+            (concurrent.futures.ThreadPoolExecutor, "submit", _submit),
+            (threading.Thread, "start", _start),
+        )
+    )

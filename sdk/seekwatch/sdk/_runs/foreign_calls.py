@@ -14,10 +14,10 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from seekwatch.core import attributes
 from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._replacing import Undo, replace_all
 from seekwatch.sdk._runtime import current
 
 from .conversation import is_model_call
-from .executors import wrap_method
 from .run import parent_context
 from .stale import without_stale
 
@@ -25,7 +25,7 @@ _STEPS: Final = frozenset({attributes.KIND_LLM, attributes.KIND_RETRIEVER, attri
 _OPERATIONS: Final = frozenset({attributes.OPERATION_EXECUTE_TOOL, attributes.OPERATION_RETRIEVAL})
 
 
-def install(provider: Any) -> Callable[[], None]:
+def install(provider: Any) -> Undo:
     """Watch the spans that begin at a provider; returns what undoes it.
 
     Args:
@@ -50,7 +50,7 @@ def install(provider: Any) -> Callable[[], None]:
 
         return start_span
 
-    return wrap_method(Tracer, "start_span", wrap)
+    return replace_all([(Tracer, "start_span", wrap)])
 
 
 @guarded("placing a call of another instrumentation")

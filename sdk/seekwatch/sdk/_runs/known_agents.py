@@ -16,12 +16,12 @@ from opentelemetry.context import get_current
 
 from seekwatch.sdk import _context
 from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._replacing import Wrap, replace_imported
 from seekwatch.sdk._runtime import current
 
 from . import implicit
 from .boundaries import BoundaryScope
 from .calls import Told
-from .replacing import Wrap, replace_all
 from .wrapping import wrap
 
 _TASKS: Final = ("run_loop_task", "_run_impl_task", "_result_task")
@@ -84,7 +84,6 @@ def _function(original: Callable[..., Any]) -> Callable[..., Any]:
 def _manager(original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that returns an asynchronous context manager: the run is what lies in it."""
 
-    @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
         return _managed(manager, args, kwargs) or manager
@@ -175,4 +174,4 @@ AGENTS: Final = (
 
 def install() -> Callable[[], None]:
     """Wrap each, now or when it is imported; returns what undoes it."""
-    return replace_all((each.module, each.attribute, each.wrap) for each in AGENTS)
+    return replace_imported((each.module, each.attribute, each.wrap) for each in AGENTS)

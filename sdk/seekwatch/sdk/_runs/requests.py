@@ -6,7 +6,6 @@ each has a task, a thread or an executor's item of its own (uvicorn, hypercorn, 
 threads), nothing needs to be told.
 """
 
-import functools
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +15,9 @@ from typing import Any, Final
 from seekwatch.sdk import _context
 from seekwatch.sdk._guard import guard, guarded
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._replacing import Undo, Wrap, last_first, replace_imported
 
 from .boundaries import BoundaryScope, request
-from .replacing import Wrap, replace_all
 from .wrapping import wrap
 
 _MAX_TASKS: Final = 1000
@@ -95,7 +94,6 @@ class _Answer:
 def _application(original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a WSGI application's `__call__`: its request ends when the answer is closed."""
 
-    @functools.wraps(original)
     def call(self: Any, environ: Any, start_response: Any) -> Any:
         scope = _begun()
         if scope is None:
@@ -143,20 +141,16 @@ SERVERS: Final[tuple[tuple[str, str, Wrap], ...]] = (
 """Functions that every request passes, by module and path in it."""
 
 
-def install() -> Callable[[], None]:
+def install() -> Undo:
     """Watch for servers, frameworks and task queues; returns what puts the originals back."""
     tasks = _Tasks()
-    undo = [
-        replace_all((*SERVERS, *_lambda_handler(os.environ))),
-        when_imported("celery.signals", tasks.connect),
-        tasks.disconnect,
-    ]
-
-    def restore() -> None:
-        for each in reversed(undo):
-            each()
-
-    return restore
+    return last_first(
+        [
+            replace_imported((*SERVERS, *_lambda_handler(os.environ))),
+            when_imported("celery.signals", tasks.connect),
+            tasks.disconnect,
+        ]
+    )
 
 
 def _lambda_handler(environment: Mapping[str, str]) -> list[tuple[str, str, Wrap]]:

@@ -4,7 +4,6 @@ Such a library is told by its own methods: what they are asked, and what they re
 """
 
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any, Final
@@ -16,6 +15,7 @@ from seekwatch.sdk._context import attach, detach
 from seekwatch.sdk._export.batching import end_with_clean_keys
 from seekwatch.sdk._guard import guard, guarded
 from seekwatch.sdk._imports import when_imported
+from seekwatch.sdk._replacing import Undo, last_first
 from seekwatch.sdk._runs.run import parent_context
 from seekwatch.sdk._runtime import Masked, Runtime, current
 from seekwatch.sdk._shapes import as_list
@@ -128,9 +128,9 @@ class _ClientSearch:
         self._span.end(self._ended_ns)
 
 
-def install() -> Callable[[], None]:
+def install() -> Undo:
     """Watch each library when the agent imports it; returns what undoes it."""
-    undo: list[Callable[[], None]] = []
+    undo: list[Undo] = []
     for (module, owner), (api, methods) in CLIENTS.items():
 
         def wrap(
@@ -143,12 +143,7 @@ def install() -> Callable[[], None]:
             undo.extend(watch_method(getattr(found, owner), name, begin) for name in methods)
 
         undo.append(when_imported(module, wrap))
-
-    def restore() -> None:
-        for step in reversed(undo):
-            step()
-
-    return restore
+    return last_first(undo)
 
 
 def _begin(api: SearchApi) -> Begin:

@@ -11,8 +11,7 @@ from typing import Any
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
-
-from .patching import wrap_all
+from seekwatch.sdk._replacing import replace_all
 
 Done = Callable[[Capture, BaseException | None], None]
 
@@ -97,7 +96,7 @@ def put(stream: Any, done: Done, *, is_decoded: bool) -> None:
 def install(library: Any) -> Callable[[], None]:
     """Wrap what ends a body before its end; returns what puts the originals back."""
     response = library.client_reqrep.ClientResponse
-    return wrap_all(
+    return replace_all(
         (
             (response, "close", _closing),
             (response, "release", _closing),

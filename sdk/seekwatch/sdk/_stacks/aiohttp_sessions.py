@@ -13,10 +13,10 @@ from typing import Any, Final
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
 from seekwatch.sdk._http.messages import Hop
+from seekwatch.sdk._replacing import replace_all
 
 from . import aiohttp_bodies
 from .aiohttp_messages import AiohttpRequest, asked_for
-from .patching import wrap_all
 from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
 from .texts import TextAnswer
 
@@ -32,7 +32,7 @@ def install(library: Any) -> Callable[[], None]:
     Args:
         library: the module `aiohttp`.
     """
-    sessions = wrap_all(
+    sessions = replace_all(
         (
             (library.client.ClientSession, "_request", _request),
             (library.connector.BaseConnector, "connect", _connect),

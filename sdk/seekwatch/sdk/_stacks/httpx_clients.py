@@ -16,10 +16,10 @@ import httpx
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
 from seekwatch.sdk._http.exchanges import Exchange
+from seekwatch.sdk._replacing import replace_all
 
 from .httpx_messages import HttpxRequest, HttpxResponse
 from .httpx_streams import Tees
-from .patching import wrap_all
 from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
 
 _SOCKET_SCHEMES: Final = frozenset({"ws", "wss"})
@@ -34,7 +34,7 @@ def install(library: Any) -> Callable[[], None]:
         library: the module, `httpx` or `httpx2`.
     """
     tees = Tees(library)
-    return wrap_all(
+    return replace_all(
         (
             (library.Client, "send", functools.partial(_send, tees=tees)),
             (library.Client, "_send_single_request", _single),

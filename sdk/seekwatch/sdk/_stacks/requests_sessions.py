@@ -12,9 +12,9 @@ from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
 from seekwatch.sdk._http.exchanges import Exchange
 from seekwatch.sdk._http.messages import Hop
+from seekwatch.sdk._replacing import replace_all
 
 from . import urllib3_bodies
-from .patching import wrap_all
 from .sending import Sending, begin, covering, leave, outermost
 from .texts import TextAnswer, TextRequest
 
@@ -31,7 +31,7 @@ def install(library: Any) -> Callable[[], None]:
     Args:
         library: the module `requests`.
     """
-    return wrap_all(
+    return replace_all(
         (
             (library.sessions.Session, "send", _send),
             (library.sessions.Session, "request", _request),

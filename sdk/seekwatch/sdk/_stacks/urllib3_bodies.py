@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
-
-from .patching import wrap_all
+from seekwatch.sdk._replacing import replace_all
 
 Done = Callable[[Capture, BaseException | None], None]
 
@@ -66,7 +65,7 @@ def counted(response: Any) -> int | None:
 def install(library: Any) -> Callable[[], None]:
     """Wrap the responses of urllib3; returns what puts the originals back."""
     owner = library.response.HTTPResponse
-    return wrap_all(
+    return replace_all(
         (
             (owner, "_fp_read", _noting),
             (owner, "_handle_chunk", _noting_chunk),

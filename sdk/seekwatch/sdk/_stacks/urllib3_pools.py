@@ -10,9 +10,9 @@ from typing import Any
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
+from seekwatch.sdk._replacing import replace_all
 
 from . import urllib3_bodies
-from .patching import wrap_all
 from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
 from .texts import TextAnswer, TextRequest
 
@@ -24,7 +24,7 @@ def install(library: Any) -> Callable[[], None]:
         library: the module `urllib3`.
     """
     pool = library.connectionpool.HTTPConnectionPool
-    clients = wrap_all(
+    clients = replace_all(
         (
             (library.poolmanager.PoolManager, "urlopen", _urlopen),
             (pool, "urlopen", _urlopen),
