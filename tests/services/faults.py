@@ -7,7 +7,6 @@ places where the agent noticed. A function that is added later is covered withou
 """
 
 import ast
-import asyncio
 import importlib.abc
 import importlib.machinery
 import json
@@ -15,8 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -183,120 +181,6 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-# What an agent does
-
-
-def agent_of(web: str) -> Callable[[], list[Any]]:  # noqa: C901 - a list of calls
-    """Return an agent's work: every kind of call that the SDK has a hand in."""
-    import aiohttp
-    import httpx
-    import requests
-    import urllib3
-
-    from seekwatch.sdk import agent_run, current_run, llm, retriever, tool
-
-    @retriever
-    def search(query: str) -> list[dict[str, str]]:
-        return [{"url": "https://a.example/", "title": query}]
-
-    @tool(name="used")
-    def use(argument: str) -> str:
-        return argument
-
-    @tool
-    def fail(argument: str) -> str:
-        raise LookupError(argument)
-
-    @tool
-    def steps(count: int) -> Iterator[int]:
-        yield from range(count)
-
-    @tool
-    async def ticks(count: int) -> AsyncIterator[int]:
-        for number in range(count):
-            await asyncio.sleep(0)
-            yield number
-
-    @llm
-    async def think(prompt: str) -> str:
-        await asyncio.sleep(0)
-        return prompt
-
-    chat = {"model": "m", "messages": [{"role": "user", "content": "q"}]}
-
-    def synchronous(seen: list[Any]) -> None:
-        with httpx.Client(base_url=web, follow_redirects=True) as client:
-            seen.append(client.get("/redirect").text)
-            seen.append(client.get("/search/none", params={"q": "x", "format": "json"}).json())
-            with client.stream("GET", "/stream") as response:
-                seen.append(len(response.read()))
-            with client.stream("GET", "/stream") as response:
-                seen.append(next(response.iter_bytes(64)))
-            seen.append(client.post("/v1/chat/completions", json=chat).json())
-            try:
-                client.get("http://127.0.0.1:9/")
-            except httpx.HTTPError as error:
-                seen.append(repr(error))
-        with requests.Session() as session:
-            seen.append(session.get(f"{web}/redirect").text)
-            seen.append(sum(map(len, session.get(f"{web}/stream", stream=True).iter_content(99))))
-            seen.append(session.post(f"{web}/v1/chat/completions", json=chat).json())
-            try:
-                session.get("http://127.0.0.1:9/")
-            except requests.RequestException as error:
-                seen.append(type(error).__name__)
-        with urllib3.PoolManager() as pool:
-            seen.append(pool.request("GET", f"{web}/page").data)
-        with ThreadPoolExecutor(2) as executor:
-            seen.append(sorted(executor.map(use, ["b", "a"])))
-
-    async def asynchronous(seen: list[Any]) -> None:
-        async with httpx.AsyncClient(base_url=web) as client:
-            seen.append((await client.get("/page")).text)
-            async with client.stream("GET", "/page") as answer:
-                seen.append((await answer.aread()).decode())
-        async with aiohttp.ClientSession() as session:
-            async with session.get(f"{web}/redirect") as response:
-                seen.append(await response.text())
-            async with session.post(f"{web}/v1/chat/completions", json=chat) as response:
-                seen.append(await response.json())
-            async with session.get(f"{web}/stream") as response:
-                seen.append(len(await response.content.read(10)))
-        seen.append(await think("t"))
-        seen.append([number async for number in ticks(3)])
-        async for number in ticks(3):
-            seen.append(number)
-            break
-        seen.append(await asyncio.to_thread(use, "thread"))
-        seen.append(await asyncio.gather(think("x"), think("y")))
-
-    async def whole(seen: list[Any]) -> None:
-        async with agent_run("q", name="n") as run:
-            run.limits(deadline=1)
-            run.context(lane="canary", principal="p")
-            current_run()
-            await asynchronous(seen)
-            run.answer("a", ["https://a.example/"])
-
-    def work() -> list[Any]:
-        seen: list[Any] = []
-        try:
-            with agent_run("q") as run:
-                synchronous(seen)
-                seen += [search("s"), use("u"), list(steps(3)), next(iter(steps(3)))]
-                run.stop("budget")
-                fail("x")
-        except LookupError as error:
-            seen.append(repr(error))
-        asyncio.run(whole(seen))
-        # Without a root of its own.
-        seen.append(use("alone"))
-        seen.append(httpx.get(f"{web}/page").status_code)
-        return seen
-
-    return work
-
-
 @dataclass
 class Found:
     """What came of letting each place fail; what is printed."""
@@ -380,6 +264,7 @@ def main(web: str, sink: str, share: str = "1") -> None:
     """Let each place fail once; print what the agent noticed as JSON."""
     sys.meta_path.insert(0, _Finder())
     from seekwatch.sdk import instrument, uninstrument
+    from tests.services.faults_agent import agent_of
 
     def hang(*_: object) -> None:
         raise TimeoutError
