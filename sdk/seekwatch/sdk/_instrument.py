@@ -154,12 +154,48 @@ def _install(
     meter_provider: MeterProvider | None,
     undo: list[Callable[[float], None]],
 ) -> _Installation:
-    finisher = Finisher()
-    index = SearchApiIndex(config.search_apis)
     traces = providers.join_tracer_provider(config, tracer_provider)
     if traces.ours:
         undo.append(lambda _: providers.forget_tracer_provider(traces.provider))
+    runtime = _runtime(config, traces)
+    installation = _Installation(runtime, undo)
+    runs = runtime.runs = OpenRuns.from_environment()
+    traces.provider.add_span_processor(runs)
+    undo.append(lambda _: providers.remove_processor(traces.provider, runs))
+    _add_processors(installation, traces)
+    meters = _join_meters(installation, meter_provider)
+    # What comes first is undone last, after the last export.
+    quiet.install()
+    undo.insert(0, _undo_without_deadline(quiet.uninstall))
+    with guard("reporting our own counts"):
+        observed = health.observe(meters, functools.partial(_health, runtime))
+        undo.insert(0, _undo_without_deadline(observed))
+    _patch(installation, traces, meters)
+    undo.append(lambda _: runs.end_all())
+    _register_exit(installation)
+    return installation
+
+
+def _runtime(config: Config, traces: providers.Joined) -> Runtime:
+    index = SearchApiIndex(config.search_apis)
     limits: Any = getattr(traces.provider, "_span_limits", None)
+    shown = config.capture_content
+    return Runtime(
+        config=config,
+        tracer=traces.provider.get_tracer("seekwatch.sdk", version()),
+        finisher=Finisher(),
+        index=index,
+        common=_common(config, traces),
+        ignored_hosts=exporters.export_hosts(config.endpoint),
+        value_limit=getattr(limits, "max_span_attribute_length", None),
+        attribute_limit=getattr(limits, "max_span_attributes", None),
+        withholder=None if shown else Withholder(salt(config.agent), index.query_parameters),
+        excluded=_excluded_urls(),
+        shared=not traces.ours,
+    )
+
+
+def _common(config: Config, traces: providers.Joined) -> dict[str, Any]:
     common: dict[str, Any] = {attributes.AGENT_NAME: config.agent}
     if not traces.ours:
         # A provider that was here first keeps its resource, so the spans say it themselves.
@@ -167,48 +203,19 @@ def _install(
             common[attributes.ENVIRONMENT] = config.environment
         if config.release is not None:
             common[attributes.SERVICE_VERSION] = config.release
-    runtime = Runtime(
-        config=config,
-        tracer=traces.provider.get_tracer("seekwatch.sdk", version()),
-        finisher=finisher,
-        index=index,
-        common=common,
-        ignored_hosts=exporters.export_hosts(config.endpoint),
-        value_limit=getattr(limits, "max_span_attribute_length", None),
-        attribute_limit=getattr(limits, "max_span_attributes", None),
-        withholder=(
-            None
-            if config.capture_content
-            else Withholder(salt(config.agent), index.query_parameters)
-        ),
-        excluded=_excluded_urls(),
-        shared=not traces.ours,
-    )
-    installation = _Installation(runtime, undo)
-    runs = runtime.runs = OpenRuns.from_environment()
-    traces.provider.add_span_processor(runs)
-    installation.undo.append(lambda _: providers.remove_processor(traces.provider, runs))
-    _add_processors(installation, traces)
-    meters = providers.join_meter_provider(
-        config,
-        meter_provider,
-        exporters.metric_exporters(
-            config.endpoint, Carriers(config.redactor, runtime.withholder).metrics
-        ),
-    )
+    return common
+
+
+def _join_meters(installation: _Installation, given: MeterProvider | None) -> Any:
+    runtime = installation.runtime
+    config = runtime.config
+    carriers = Carriers(config.redactor, runtime.withholder)
+    metrics = exporters.metric_exporters(config.endpoint, carriers.metrics)
+    meters = providers.join_meter_provider(config, given, metrics)
     if meters.ours:
         installation.meters = meters.provider
         installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
-    # What comes first is undone last, after the last export.
-    quiet.install()
-    installation.undo.insert(0, _undo_without_deadline(quiet.uninstall))
-    with guard("reporting our own counts"):
-        observed = health.observe(meters.provider, functools.partial(_health, runtime))
-        installation.undo.insert(0, _undo_without_deadline(observed))
-    _patch(installation, traces, meters.provider)
-    installation.undo.append(lambda _: runs.end_all())
-    _register_exit(installation)
-    return installation
+    return meters.provider
 
 
 def _excluded_urls() -> Callable[[str], bool] | None:
