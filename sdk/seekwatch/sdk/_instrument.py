@@ -4,7 +4,6 @@ import functools
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from seekwatch.core import attributes
 from . import _guard, _lifecycle
 from ._browsers import playwright
 from ._config import Config, Redact, build_config, check_provider
+from ._counts import lost_by, reported
 from ._export import exporters, health, providers, quiet
 from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
 from ._export.stage import ExportStage
@@ -168,7 +168,7 @@ def _install(
     quiet.install()
     undo.insert(0, _undo_without_deadline(quiet.uninstall))
     with guard("reporting our own counts"):
-        observed = health.observe(meters, functools.partial(_health, runtime))
+        observed = health.observe(meters, functools.partial(reported, runtime))
         undo.insert(0, _undo_without_deadline(observed))
     _patch(installation, traces, meters)
     undo.append(lambda _: runs.end_all())
@@ -370,7 +370,7 @@ def _take_apart(installation: _Installation) -> None:
     _give_up_background(installation.runtime, SHUTDOWN_SECONDS)
     _undo_all(installation.undo, deadline)
     installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
-    lost = {name: count for name, count in _counts(installation.runtime).items() if count}
+    lost = {name: count for name, count in lost_by(installation.runtime).items() if count}
     if lost:
         logger.warning("not everything reached the collector: %s", lost)
 
@@ -414,33 +414,7 @@ def statistics() -> dict[str, int]:
     if runtime is None:
         return {}
     return {
-        **_counts(runtime),
+        **lost_by(runtime),
         "runs_sampled": runtime.run_count.sampled,
         "runs_unsampled": runtime.run_count.unsampled,
-    }
-
-
-def _health(runtime: Runtime) -> health.Counts:
-    """Return everything that we count about ourselves, as the metrics have it."""
-
-    def summed(read: Callable[[BatchingProcessor], dict[str, int]]) -> dict[str, int]:
-        total: Counter[str] = Counter()
-        for processor in runtime.processors:
-            total.update(read(processor))
-        return dict(total)
-
-    return {
-        health.SPANS_EXPORTED: summed(lambda each: {"": each.exported}),
-        health.SPANS_DROPPED: summed(lambda each: each.dropped_by),
-        health.SPANS_REFUSED: summed(lambda each: each.refused_by),
-        health.BODIES_DROPPED: {"queue_full": runtime.finisher.dropped},
-        health.FAILURES: _guard.failures(),
-    }
-
-
-def _counts(runtime: Runtime) -> dict[str, int]:
-    return {
-        "bodies_dropped": runtime.finisher.dropped,
-        "spans_dropped": sum(each.dropped for each in runtime.processors),
-        "spans_refused": sum(each.refused for each in runtime.processors),
     }
