@@ -8,12 +8,16 @@ import certifi
 import pytest
 from opentelemetry.context import Context, attach
 
-from seekwatch.sdk import uninstrument
+from seekwatch.sdk import _instrument, flush, uninstrument
 from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.otlp_sink import HttpSink
 from tests.services.web import LocalWeb
 
 _FOREIGN = ("OTEL_", "SEEKWATCH_")
+
+
+PATIENCE = 60.0
+"""Seconds: a machine may stand still for five, which is what an agent would wait for its spans."""
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +30,9 @@ def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def clean_process(monkeypatch: pytest.MonkeyPatch, one_certificate: Path) -> Iterator[None]:
+def clean_process(
+    monkeypatch: pytest.MonkeyPatch, patient: pytest.MonkeyPatch, one_certificate: Path
+) -> Iterator[None]:
     monkeypatch.setenv("SSL_CERT_FILE", str(one_certificate))
     for name in list(os.environ):
         if name.startswith(_FOREIGN):
@@ -37,6 +43,21 @@ def clean_process(monkeypatch: pytest.MonkeyPatch, one_certificate: Path) -> Ite
     yield
     uninstrument()
     assert failures() == {}, "our own code failed behind the guard"
+
+
+@pytest.fixture(autouse=True)
+def patient() -> Iterator[pytest.MonkeyPatch]:
+    """Let `flush` and `uninstrument` take the time that a machine under load needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flush, "__defaults__", (PATIENCE,))
+        patch.setattr(_instrument, "SHUTDOWN_SECONDS", PATIENCE)
+        yield patch
+
+
+@pytest.fixture
+def stated_deadlines(patient: pytest.MonkeyPatch) -> None:
+    """Keep the deadlines as they are documented, where nobody takes the spans."""
+    patient.undo()
 
 
 @pytest.fixture

@@ -210,7 +210,7 @@ def test_a_load_that_fails_is_an_error_by_its_own_name(
         with pytest.raises(AsyncError, match=r"^Page\.goto: net::ERR_CONNECTION_REFUSED at"):
             await page.goto("http://127.0.0.1:4/?token=hunter2hunter2")
         with pytest.raises(AsyncTimeoutError, match=r"^Page\.goto: Timeout 50ms exceeded"):
-            await page.goto(f"{web.url}/slow", timeout=50)
+            await page.goto(f"{web.url}/stuck", timeout=50)
 
     instrument("browser", endpoint=sink.url)
     drive(executable, work)

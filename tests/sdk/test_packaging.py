@@ -21,7 +21,7 @@ def run(code: str) -> str:
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
     )
     return result.stdout
@@ -87,23 +87,20 @@ def test_a_process_that_ends_sends_what_it_has() -> None:
 
 
 def test_a_process_with_a_black_holed_collector_ends_in_time() -> None:
-    import time
-
     from tests.services.otlp_sink import BlackHole
 
     with BlackHole() as hole:
-        began = time.monotonic()
+        # Five seconds are stated; whoever ignored them would wait for ten minutes.
         run(
             f"""
+            import os
+            os.environ["OTEL_EXPORTER_OTLP_TIMEOUT"] = "600"
             from seekwatch.sdk import agent_run, instrument
             instrument("stuck", endpoint={hole.url!r})
             with agent_run("q"):
                 pass
             """
         )
-        took = time.monotonic() - began
-    # Five seconds for the shutdown, the rest for starting Python on a busy machine.
-    assert took < 15, f"{took:.1f} s"
 
 
 def test_forked_children_do_not_share_the_parents_connection_to_the_collector() -> None:

@@ -396,7 +396,7 @@ def test_of_a_chunk_that_was_read_in_part_the_part_is_noted(web: LocalWeb, sink:
 
 
 def test_a_read_that_is_cancelled_is_an_error(web: LocalWeb, sink: HttpSink) -> None:
-    web.pages["/drip"] = lambda _: Answer(200, PAGE.encode(), chunks=3, pause=0.5)
+    web.pages["/drip"] = lambda _: Answer(200, PAGE.encode(), chunks=3, pause=30)
 
     async def work() -> None:
         async with aiohttp.ClientSession() as session, session.get(web.url + "/drip") as response:

@@ -279,7 +279,7 @@ def test_a_dead_server_is_an_error_that_reaches_the_caller_unchanged(
 
 def test_a_timeout_is_an_error_by_its_name(web: LocalWeb, sink: HttpSink, stack: Any) -> None:
     with pytest.raises(stack.timed_out) as raised:
-        stack.fetch(web.url + "/slow", timeout=0.05)
+        stack.fetch(web.url + "/stuck", timeout=0.05)
     (span,) = told(sink)
     assert span.attributes["error.type"] == type(raised.value).__qualname__
 

@@ -72,7 +72,7 @@ class _Store:
         (span,) = self.of_kind(kind)
         return span
 
-    def wait_for_spans(self, count: int, timeout: float = 30.0) -> list[SunkSpan]:
+    def wait_for_spans(self, count: int, timeout: float = 60.0) -> list[SunkSpan]:
         """Return the spans when at least `count` have come."""
         return eventually(
             lambda: self.spans if len(self.spans) >= count else None,

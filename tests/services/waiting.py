@@ -17,7 +17,7 @@ def eventually(
     check: Callable[[], T | None],
     *,
     what: str,
-    timeout: float = 30.0,
+    timeout: float = 60.0,
     forgive: tuple[type[Exception], ...] = (),
 ) -> T:
     """Call `check` until it returns something true, and return that.

@@ -188,6 +188,8 @@ def _pages() -> dict[str, Page]:
         "/flaky": _FlakyPage(),
         "/gone": _constant(Answer(410, b"<p>Gone.</p>")),
         "/slow": _constant(Answer(200, PAGE.encode(), delay=0.5)),
+        # Later than anybody waits, even where the machine stands still meanwhile.
+        "/stuck": _constant(Answer(200, PAGE.encode(), delay=60)),
         "/stream": _constant(Answer(200, PAGE.encode() * 100, chunks=20, pause=0.005)),
         "/broken": _constant(Answer(200, PAGE.encode(), cut=10)),
         "/chunked": _constant(Answer(200, PAGE.encode() * 100, chunks=20, chunked=True)),
