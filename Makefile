@@ -6,6 +6,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+# Three processes on any machine: two cores are half idle with two, since tests wait for services,
+# and each process may start a Kafka of its own. A file of tests is one process's: what its tests
+# share, they start once. In the order of the folders, so that the long ones do not begin last.
+WORKERS ?= 3
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 WHAT := --editable '.[grpc,monitor]' --group dev
 
 help:  ## List the verbs.
@@ -25,13 +30,13 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## Watch an agent go wrong and the alert fire (ARGS="--seconds 60 --json FILE").
 	@$(BIN)/python -m demo $(ARGS)
 
-test: setup  ## Run the tests (ARGS="-k name").
-	$(BIN)/pytest $(ARGS)
+test: setup  ## Run the tests (ARGS="-k name"; WORKERS=0 for one process, as --pdb needs).
+	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
 test-lowest: setup  ## Run the SDK's tests on the lowest OpenTelemetry that is supported.
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --constraint constraints-lowest.txt $(WHAT)
-	.venv-lowest/bin/pytest tests/sdk $(ARGS)
+	.venv-lowest/bin/pytest $(PARALLEL) tests/sdk $(ARGS)
 
 check: setup  ## Lint, types, import layers, rule files.
 	$(BIN)/ruff check .
