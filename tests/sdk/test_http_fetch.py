@@ -601,7 +601,7 @@ def test_a_response_that_is_kept_does_not_keep_a_second_copy_of_its_body(
             pass
     the_fetch(sink)
     assert isinstance(response.stream, _SyncTee)
-    assert response.stream._capture.held == 0
+    assert response.stream._open is None
 
 
 def test_a_login_inside_an_auth_flow_is_a_hop_of_the_call(web: LocalWeb, sink: HttpSink) -> None:

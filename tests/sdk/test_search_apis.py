@@ -9,7 +9,9 @@ def find(method: str, url: str, own: tuple[SearchApi, ...] = ()) -> str | None:
 
     parsed = httpx.URL(url)
     query = parsed.query.decode()
-    api = SearchApiIndex(own).find(method, parsed.host, parsed.port, parsed.path, query)
+    api = SearchApiIndex(own).find(
+        method, parsed.host, parsed.port, parsed.path, lambda: (query, "")
+    )
     return None if api is None else api.name
 
 

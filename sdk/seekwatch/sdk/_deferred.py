@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry.context import Context
-from opentelemetry.sdk.trace import Tracer
+from opentelemetry.sdk.trace import ReadableSpan, Tracer
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import DEFAULT_ON, Decision, Sampler, SamplingResult
 from opentelemetry.trace import (
@@ -30,6 +30,8 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace import Tracer as AnyTracer
 from opentelemetry.util.types import Attributes, AttributeValue
+
+from ._export.batching import held_attributes
 
 _RANDOM: Final = int(getattr(TraceFlags, "RANDOM_TRACE_ID", 0))
 """The flag that newer releases hand down from a parent."""
@@ -96,6 +98,8 @@ class DeferredSpan(Span):
         sampled: the sampler's answer; None for a plain yes.
     """
 
+    __slots__ = ("_identity", "_lock", "_parent", "_plan", "_real", "_sampled")
+
     def __init__(
         self,
         plan: Plan,
@@ -134,6 +138,12 @@ class DeferredSpan(Span):
         teller.id_generator = told
         teller.sampler = told
         return teller.start_span(name, context, kind, start_time=start_time)
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """Its attributes so far, for which it is not made."""
+        real = self._real
+        return held_attributes(real) if isinstance(real, ReadableSpan) else self._plan[4]
 
     def get_span_context(self) -> SpanContext:
         """Return the identity, which needs no span."""

@@ -112,7 +112,7 @@ class Runtime:
     ) -> Span:
         """Start a span that ends on the finisher's thread; see `_deferred.start_span`."""
         span = start_span(self.tracer, name, context, kind, described, start_time)
-        if self.runs is not None:
+        if self.runs is not None and len(self.runs):
             # A run that nobody marked must not end while this goes on.
             self.runs.announce(span.get_span_context(), described, start_time)
         return span

@@ -6,8 +6,13 @@ page, so the span tells of it and names the API beside it.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Final, Literal
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from seekwatch.sdk._search.patterns import Patterns
+
+_REMEMBERED_HOSTS: Final = 1024
+"""Hosts whose entries are remembered."""
 
 Adapter = Literal["cache", "fetch", "search", "crawl", "browser", "stealth"]
 
@@ -336,20 +341,22 @@ BUILT_IN: Final[tuple[FetchApi, ...]] = (
 
 
 class FetchApiIndex:
-    """Finds the fetch API that a call goes to; two look-ups for the calls that go to none."""
+    """Finds the fetch API that a call goes to; one look-up for the calls that go to none."""
 
     def __init__(self, apis: Iterable[FetchApi] = BUILT_IN) -> None:
-        self._hosts: dict[str, list[FetchApi]] = {}
-        self._ports: dict[int, list[FetchApi]] = {}
-        self._suffixes: dict[str, list[FetchApi]] = {}
+        self._hosts: dict[str, list[_Entry]] = {}
+        self._ports: dict[int, list[_Entry]] = {}
+        self._suffixes: dict[str, list[_Entry]] = {}
         for api in apis:
+            entry = _Entry(api, Patterns(api.paths))
             for host in api.hosts:
                 if host.startswith("*:"):
-                    self._ports.setdefault(int(host[2:]), []).append(api)
+                    self._ports.setdefault(int(host[2:]), []).append(entry)
                 elif host.startswith("*."):
-                    self._suffixes.setdefault(host[2:], []).append(api)
+                    self._suffixes.setdefault(host[2:], []).append(entry)
                 else:
-                    self._hosts.setdefault(host, []).append(api)
+                    self._hosts.setdefault(host, []).append(entry)
+        self._at = lru_cache(maxsize=_REMEMBERED_HOSTS)(self._entries_at)
 
     def find(self, method: str, host: str, port: int | None, path: str) -> FetchApi | None:
         """Return the first entry that describes a call.
@@ -360,12 +367,20 @@ class FetchApiIndex:
             port: None for the scheme's own.
             path: decoded.
         """
+        for api, paths in self._at(host, port):
+            if method in api.methods and paths.fit(path):
+                return api
+        return None
+
+    def _entries_at(self, host: str, port: int | None) -> "tuple[_Entry, ...]":
         found = self._hosts.get(host)
         if found is None and port is not None:
             found = self._hosts.get(f"{host}:{port}") or self._ports.get(port)
         if found is None:
             found = self._suffixes.get(host.partition(".")[2])
-        for api in found or ():
-            if method in api.methods and any(fnmatchcase(path, each) for each in api.paths):
-                return api
-        return None
+        return tuple(found or ())
+
+
+class _Entry(NamedTuple):
+    api: FetchApi
+    paths: Patterns

@@ -50,7 +50,7 @@ class Capture:
     """The library had undone the content encoding before the chunks were seen."""
     complete: bool = False
     """The body came to its end (it was not closed early and did not break)."""
-    last: deque[bytes] = field(default_factory=deque[bytes])
+    last: deque[bytes] | None = None
     """The last chunks of a body that was too long to hold."""
     last_size: int = 0
 
@@ -63,6 +63,8 @@ class Capture:
             self.chunks.append(chunk)
             self.held += len(chunk)
             return
+        if self.last is None:
+            self.last = deque()
         self.last.append(chunk)
         self.last_size += len(chunk)
         while self.last_size - len(self.last[0]) >= TAIL_BYTES:
@@ -111,7 +113,7 @@ def tail(capture: Capture, encoding: str) -> bytes:
     """Return the last bytes of a body that was too long to hold; none of a compressed one."""
     if encoding.strip().lower() not in {"", "identity"} and not capture.is_decoded:
         return b""
-    return b"".join(capture.last)[-TAIL_BYTES:]
+    return b"".join(capture.last or ())[-TAIL_BYTES:]
 
 
 def _decode_by_httpx(raw: bytes, encoding: str) -> tuple[bytes, bool]:

@@ -31,10 +31,11 @@ Kind = Literal["fetch", "search", "llm", "look"]
 """A look for the answer of an earlier call has no spans of its own."""
 
 _READ_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-_STOCK_SCOPES: Final = frozenset(
+STOCK_SCOPES: Final = frozenset(
     f"opentelemetry.instrumentation.{library}"
     for library in ("httpx", "requests", "urllib3", "aiohttp_client")
 )
+"""Scopes of OpenTelemetry's own spans of the libraries that we wrap."""
 _OTLP_PATHS: Final = ("/v1/traces", "/v1/metrics", "/v1/logs")
 
 
@@ -137,13 +138,12 @@ class HttpCall:
             return "read"
         return "destructive" if self.request.method == "DELETE" else "write"
 
-    def exchange(self, url: object) -> Exchange:
-        """Begin one request inside the call; `url` is whatever has the URL as its string."""
-        exchange = Exchange(url)
+    def exchange(self, asked: RequestView | str) -> Exchange:
+        """Begin one request inside the call, known by itself or by its URL alone."""
+        exchange = Exchange(asked)
         self.exchanges.append(exchange)
         return exchange
 
-    @guarded("leaving a call")
     def leave(self) -> None:
         """Make the agent's own span current again; the caller's context is its own."""
         detach(self._token)
@@ -153,12 +153,10 @@ class HttpCall:
         """End the spans of a call that raised."""
         self.end(Ended(self, time.time_ns(), error=error))
 
-    @guarded("an answered request")
     def answered(self, response: ResponseView) -> None:
         """End the spans of a call whose whole answer is there."""
         self.end(Ended(self, time.time_ns(), response))
 
-    @guarded("end of a streamed body")
     def over(
         self, response: ResponseView, capture: Capture, error: BaseException | None = None
     ) -> None:
@@ -189,45 +187,52 @@ _OUTER: Final = {
 
 def begin(request: RequestView) -> HttpCall | None:
     """Start the spans of a call; None when it is to go through unseen by us."""
-    runtime = current()
-    return None if runtime is None else _begin(runtime, request)
-
-
-@guarded("the start of a request")
-def _begin(runtime: Runtime, request: RequestView) -> HttpCall | None:
-    if _is_suppressed():
-        return None
-    host, port, path, method = request.host, request.port, request.path, request.method
-    authority = f"{host}:{port or (443 if request.scheme == 'https' else 80)}"
-    if authority in runtime.ignored_hosts or (method == "POST" and path.endswith(_OTLP_PATHS)):
-        return None
-    if runtime.excluded is not None and runtime.excluded(request.url):
-        return None
-    kind: Kind = "fetch"
-    counted = False
-    api = runtime.index.find(method, host, port, path, request.query, _form(request))
-    if api is not None:
-        kind = "search"
-    elif (asked := calls.recognise(request)) is not None:
-        if asked == "other":
-            return None
-        kind = "look"
-        if asked == "generation":
-            covered = calls.coverage(get_current_span(), request)
-            if covered is calls.Coverage.FULL:
-                return None
-            kind, counted = "llm", covered is calls.Coverage.COUNTED
-    call = HttpCall(runtime, request, kind, api)
-    call.counted_above = counted
-    if kind == "fetch":
-        fetch_api = call.fetch_api = runtime.fetch_index.find(method, host, port, path)
-        if fetch_api is not None:
-            call.adapter = fetch_api.adapter
-    call.start()
+    call = _recognised(request)
+    if call is not None:
+        call.start()
     return call
 
 
-def _is_suppressed() -> bool:
+def is_told(request: RequestView) -> bool:
+    """Tell whether a request that is sent now would have spans of ours."""
+    call = _recognised(request)
+    return call is not None and call.kind != "look"
+
+
+def _recognised(request: RequestView) -> HttpCall | None:
+    runtime = current()
+    if runtime is None or _is_suppressed(get_current()) or _is_excluded(runtime, request):
+        return None
+    method, host, port, path = request.method, request.host, request.port, request.path
+    api = runtime.index.find(method, host, port, path, lambda: (request.query, _form(request)))
+    if api is not None:
+        call = HttpCall(runtime, request, "search", api)
+    elif (asked := calls.recognise(request)) is None:
+        call = HttpCall(runtime, request, "fetch", None)
+        fetch_api = runtime.fetch_index.find(method, host, port, path)
+        if fetch_api is not None:
+            call.fetch_api = fetch_api
+            call.adapter = fetch_api.adapter
+    elif asked == "generation":
+        covered = calls.coverage(get_current_span(), request)
+        if covered is calls.Coverage.FULL:
+            return None
+        call = HttpCall(runtime, request, "llm", None)
+        call.counted_above = covered is calls.Coverage.COUNTED
+    elif asked == "look":
+        call = HttpCall(runtime, request, "look", None)
+    else:
+        return None
+    return call
+
+
+def _is_suppressed(context: Context) -> bool:
+    for key in context:
+        # Each release has keys of its own for it, and all of them begin so.
+        if key.startswith("suppress"):
+            break
+    else:
+        return False
     if get_value("suppress_instrumentation"):
         return True
     if is_http_instrumentation_enabled():
@@ -235,7 +240,17 @@ def _is_suppressed() -> bool:
     # A stock instrumentation that lies around ours keeps others from telling its request again;
     # what it tells is not what we do.
     scope: Any = getattr(get_current_span(), "instrumentation_scope", None)
-    return getattr(scope, "name", None) not in _STOCK_SCOPES
+    return getattr(scope, "name", None) not in STOCK_SCOPES
+
+
+def _is_excluded(runtime: Runtime, request: RequestView) -> bool:
+    """Tell what goes to a collector, or is on the user's own list."""
+    port = request.port or (443 if request.scheme == "https" else 80)
+    if f"{request.host}:{port}" in runtime.ignored_hosts:
+        return True
+    if request.method == "POST" and request.path.endswith(_OTLP_PATHS):
+        return True
+    return runtime.excluded is not None and runtime.excluded(request.url)
 
 
 def _form(request: RequestView) -> str:

@@ -6,17 +6,22 @@ the final page. Below it a transport may go to the wire more than once (it retri
 """
 
 import time
+from typing import Final
 
 from .messages import RequestView, ResponseView
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 class Wire:
     """One trip over the wire by one of the library's own transports."""
 
-    __slots__ = ("error", "request", "response", "seconds", "started_ns")
+    __slots__ = ("error", "exchange", "request", "response", "seconds", "started_ns")
 
-    def __init__(self, request: RequestView) -> None:
+    def __init__(self, request: RequestView, exchange: "Exchange | None" = None) -> None:
         self.request = request
+        self.exchange = exchange
+        """Set where the trip is all that is known of an exchange."""
         self.response: ResponseView | None = None
         self.error: BaseException | None = None
         self.seconds = 0.0
@@ -32,15 +37,23 @@ class Wire:
         self.seconds = (time.time_ns() - self.started_ns) / 1e9
         self.error = error
         self.response = response
+        if self.exchange is not None:
+            status = self.status
+            location = response.header("location") if response and status in _REDIRECTS else None
+            self.exchange.ended(status, location)
 
 
 class Exchange:
-    """One request of the client and its answer."""
+    """One request of the client and its answer.
 
-    __slots__ = ("_started", "_url", "location", "seconds", "status", "wires")
+    Args:
+        asked: the request, or its URL where that is all there is.
+    """
 
-    def __init__(self, url: object) -> None:
-        self._url = url
+    __slots__ = ("_asked", "_started", "location", "seconds", "status", "wires")
+
+    def __init__(self, asked: RequestView | str) -> None:
+        self._asked = asked
         self.status: int | None = None
         self.location: str | None = None
         self.seconds = 0.0
@@ -50,7 +63,7 @@ class Exchange:
     @property
     def url(self) -> str:
         """The URL that was asked; made a string only when it is needed."""
-        return str(self._url)
+        return self._asked if isinstance(self._asked, str) else self._asked.url
 
     def ended(self, status: int | None, location: str | None = None) -> None:
         """Note the answer: its status, and where a redirect leads; None when there was none."""

@@ -6,6 +6,7 @@ its path, and where that could be anyone's, its host or the word `"model"` in th
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from seekwatch.core import attributes
@@ -151,6 +152,8 @@ _OTHER: Final = re.compile(
 _MODEL: Final = b'"model"'
 _AGENT: Final = b'"agent_id"'
 _EDGE: Final = 2048
+_REMEMBERED_PATHS: Final = 256
+"""Paths of model APIs that are remembered; an agent asks at few of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,11 @@ def find(path: str) -> Found | None:
     """Return the API that generates under a path."""
     if not path.endswith(_ENDINGS) and _CONVERSATIONS not in path:
         return None
+    return _found(path)
+
+
+@lru_cache(maxsize=_REMEMBERED_PATHS)
+def _found(path: str) -> Found | None:
     for api, pattern in _PATTERNS:
         match = pattern.search(path)
         if match is not None:

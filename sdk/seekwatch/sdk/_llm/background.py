@@ -32,6 +32,8 @@ UNANSWERED: Final = "background"
 
 _LOOK: Final = re.compile(r"/responses/(?P<id>resp_[\w-]{1,256})$", re.ASCII)
 _CANCEL: Final = re.compile(r"/responses/(?P<id>resp_[\w-]{1,256})/cancel$", re.ASCII)
+_OF_ONE: Final = "/responses/resp_"
+"""What both of them hold: the cheap no of most requests."""
 _ASKED: Final = b'"background"'
 _OPEN: Final = ("queued", "in_progress")
 
@@ -50,6 +52,8 @@ class Waiting(Protocol):
 
 def looked_for(method: str, path: str) -> str | None:
     """Return the id of the response that a call looks at, or cancels; None for any other call."""
+    if _OF_ONE not in path:
+        return None
     pattern = {"GET": _LOOK, "POST": _CANCEL}.get(method)
     found = None if pattern is None else pattern.search(path)
     return None if found is None else found["id"]

@@ -8,13 +8,17 @@ neither does one that is on for another library.
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Span
 
 from seekwatch.core import attributes
+from seekwatch.sdk._deferred import DeferredSpan
+from seekwatch.sdk._export.batching import held_attributes
 from seekwatch.sdk._http.messages import RequestView
 from seekwatch.sdk._shapes import as_mapping
 
@@ -131,6 +135,10 @@ FRAMEWORKS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 }
 """By the module, or the package of modules, that runs while the framework calls a model."""
 
+_MODULES: Final = tuple(
+    {each.module for every in CLIENTS.values() for each in every}
+    | {module for every in FRAMEWORKS.values() for module, _ in every}
+)
 _LLM_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
 _NATIVE: Final = "com.anthropic.sdk.python"
 """Scope of the spans that Anthropic's own library makes, without content unless told to."""
@@ -159,13 +167,22 @@ def coverage(span: Span, request: RequestView) -> Coverage:
         request: what is about to be sent.
     """
     told = _by_span(span)
-    if told is Coverage.FULL or _client_is_covered(request) or _framework_is_covered():
-        return Coverage.FULL
-    return told
+    if told is Coverage.FULL or not _any_is_loaded():
+        return told
+    return Coverage.FULL if _client_is_covered(request) or _framework_is_covered() else told
+
+
+def _any_is_loaded() -> bool:
+    """Tell whether any of these instrumentors is there: the cheap no of most processes."""
+    loaded = sys.modules
+    for module in _MODULES:  # noqa: SIM110 - a generator costs twice as much
+        if module in loaded:
+            return True
+    return False
 
 
 def _by_span(span: Span) -> Coverage:
-    described = as_mapping(getattr(span, "attributes", None))
+    described = _described(span)
     if described.get(attributes.SPAN_KIND) == attributes.KIND_LLM:
         return Coverage.FULL
     if "llm.request.type" in described:
@@ -174,6 +191,15 @@ def _by_span(span: Span) -> Coverage:
         return Coverage.NONE
     scope = str(getattr(getattr(span, "instrumentation_scope", None), "name", ""))
     return Coverage.FULL if _carries_content(scope) else Coverage.COUNTED
+
+
+def _described(span: Span) -> Mapping[str, Any]:
+    if isinstance(span, DeferredSpan):
+        # It shall not be made for this.
+        return span.described
+    if isinstance(span, ReadableSpan):
+        return held_attributes(span)
+    return as_mapping(getattr(span, "attributes", None))
 
 
 def _carries_content(scope: str) -> bool:

@@ -20,7 +20,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 
 from seekwatch.core import attributes
 from seekwatch.sdk._export.batching import end_with_clean_keys, held_attributes, is_finishing
-from seekwatch.sdk._guard import guard, guarded, logger
+from seekwatch.sdk._guard import failed, guard, logger
 from seekwatch.sdk._runtime import Runtime
 from seekwatch.sdk._version import version
 
@@ -195,12 +195,17 @@ class OpenRuns(SpanProcessor):
         done = not run.bounded and (run.conversation.answered or not run.agentic)
         return now - run.last > (self.quiet if done else self.idle)
 
-    @guarded("seeing a span begin")
     def on_start(self, span: SdkSpan, parent_context: Context | None = None) -> None:
         """Note a span of an open run."""
-        context = span.get_span_context()
-        if context.trace_id in self._open:
-            self.announce(context, held_attributes(span), span.start_time or 0)
+        # Fenced without a call, as is the next: every span of everybody's comes by here.
+        try:
+            if not self._open:
+                return
+            context = span.get_span_context()
+            if context.trace_id in self._open:
+                self.announce(context, held_attributes(span), span.start_time or 0)
+        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+            failed("seeing a span begin", error)
 
     def announce(self, context: SpanContext, described: Mapping[str, Any], start_ns: int) -> None:
         """Note a span that begins, whether it is made already or not."""
@@ -208,9 +213,15 @@ class OpenRuns(SpanProcessor):
         if run is not None:
             run.began(context.span_id, start_ns, agentic=not run.agentic and _is_agentic(described))
 
-    @guarded("seeing a span end")
     def on_end(self, span: ReadableSpan) -> None:
         """Note that it is over; a model call's words are read on the finisher's thread."""
+        try:
+            if self._open:
+                self._ended(span)
+        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+            failed("seeing a span end", error)
+
+    def _ended(self, span: ReadableSpan) -> None:
         context = span.context
         run = None if context is None else self._open.get(context.trace_id)
         if run is None or context is None:

@@ -3,10 +3,19 @@
 A search API is data, not code, so that a user's own engine is described as the built-in ones are.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from .patterns import Patterns, is_wild
+
+Given = tuple[str, str]
+"""The parameters of a URL, and of a form, both as they are encoded."""
+
+_REMEMBERED_HOSTS: Final = 1024
+"""Hosts whose entries are remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +218,17 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         content=_SNIPPET,
     ),
     SearchApi(
+        name="kagi",
+        hosts=("kagi.com",),
+        paths=("/api/v1/search",),
+        methods=("POST",),
+        query=("json:query",),
+        top_k=("json:limit",),
+        results=("data.search", "data.news"),
+        published=("time",),
+        content=_SNIPPET,
+    ),
+    SearchApi(
         name="searchapi",
         hosts=("www.searchapi.io", "searchapi.io"),
         paths=("/api/v1/search",),
@@ -218,17 +238,6 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         results=("organic_results", "news_results"),
         url=("link",),
         published=("iso_date", "date"),
-        content=_SNIPPET,
-    ),
-    SearchApi(
-        name="kagi",
-        hosts=("kagi.com",),
-        paths=("/api/v1/search",),
-        methods=("POST",),
-        query=("json:query",),
-        top_k=("json:limit",),
-        results=("data.search", "data.news"),
-        published=("time",),
         content=_SNIPPET,
     ),
     SearchApi(
@@ -243,6 +252,17 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         score=("relevance_score",),
     ),
     SearchApi(
+        name="scrapingbee",
+        hosts=("app.scrapingbee.com",),
+        paths=("/api/v1/store/google", "/api/v1/fast_search"),
+        methods=("GET",),
+        query=("param:search",),
+        top_k=("param:nb_results",),
+        results=("organic_results", "news_results", "organic"),
+        published=("date_utc", "date"),
+        content=_SNIPPET,
+    ),
+    SearchApi(
         name="firecrawl",
         hosts=("api.firecrawl.dev",),
         paths=("/v1/search", "/v2/search"),
@@ -253,17 +273,6 @@ BUILT_IN: Final[tuple[SearchApi, ...]] = (
         url=("url", "metadata.sourceURL"),
         published=("date", "metadata.publishedTime"),
         content=("markdown", "description", "snippet"),
-    ),
-    SearchApi(
-        name="scrapingbee",
-        hosts=("app.scrapingbee.com",),
-        paths=("/api/v1/store/google", "/api/v1/fast_search"),
-        methods=("GET",),
-        query=("param:search",),
-        top_k=("param:nb_results",),
-        results=("organic_results", "news_results", "organic"),
-        published=("date_utc", "date"),
-        content=_SNIPPET,
     ),
     SearchApi(
         # The forms without scripts, which small clients read; their answers are HTML.
@@ -302,14 +311,16 @@ class SearchApiIndex:
     def __init__(self, own: Iterable[SearchApi] = ()) -> None:
         # A user's entry comes first: it may describe a test server or override a built-in one.
         self._apis = (*own, *BUILT_IN)
-        self._exact: dict[str, list[SearchApi]] = {}
-        self._wild: list[tuple[str, SearchApi]] = []
+        self._exact: dict[str, list[_Entry]] = {}
+        self._wild: list[tuple[Patterns, _Entry]] = []
         for api in self._apis:
+            entry = _Entry(api, frozenset(api.methods), Patterns(api.paths))
             for host in api.hosts:
-                if any(character in host for character in "*?["):
-                    self._wild.append((host, api))
+                if is_wild(host):
+                    self._wild.append((Patterns([host]), entry))
                 else:
-                    self._exact.setdefault(host.lower(), []).append(api)
+                    self._exact.setdefault(host.lower(), []).append(entry)
+        self._at = lru_cache(maxsize=_REMEMBERED_HOSTS)(self._entries_at)
 
     @property
     def query_parameters(self) -> frozenset[str]:
@@ -322,7 +333,7 @@ class SearchApiIndex:
         )
 
     def find(
-        self, method: str, host: str, port: int | None, path: str, query: str, form: str = ""
+        self, method: str, host: str, port: int | None, path: str, given: Callable[[], Given]
     ) -> SearchApi | None:
         """Return the first entry that describes a call.
 
@@ -331,42 +342,41 @@ class SearchApiIndex:
             host: lower case.
             port: None for the scheme's own.
             path: decoded.
-            query: the URL's, still encoded.
-            form: the body's when it is a form, still encoded.
+            given: returns the parameters of the URL, and of a form; asked only where an entry
+                tells its calls by them.
         """
-        authority = host if port is None else f"{host}:{port}"
-        exact = self._exact
-        candidates = (
-            exact.get(host, [])
-            if port is None
-            else [
-                *exact.get(authority, []),
-                *exact.get(host, []),
-            ]
-        )
-        for api in candidates:
-            if _describes(api, method, path, query, form):
-                return api
-        for pattern, api in self._wild:
-            fits = pattern == "*" or fnmatchcase(authority, pattern) or fnmatchcase(host, pattern)
-            if fits and _describes(api, method, path, query, form):
+        for api, methods, paths in self._at(host, port):
+            if (
+                method in methods
+                and paths.fit(path)
+                and (not api.required or _has_required(api, given()))
+            ):
                 return api
         return None
 
+    def _entries_at(self, host: str, port: int | None) -> "tuple[_Entry, ...]":
+        authority = host if port is None else f"{host}:{port}"
+        exact = [] if port is None else self._exact.get(authority, [])
+        return (
+            *exact,
+            *self._exact.get(host, []),
+            *(entry for hosts, entry in self._wild if hosts.fit(authority) or hosts.fit(host)),
+        )
 
-def _describes(api: SearchApi, method: str, path: str, query: str, form: str) -> bool:
-    if method not in api.methods:
+
+class _Entry(NamedTuple):
+    api: SearchApi
+    methods: frozenset[str]
+    paths: Patterns
+
+
+def _has_required(api: SearchApi, given: Given) -> bool:
+    query, form = given
+    if not query and not form:
         return False
-    if api.required and not query and not form:
-        # The cheap no for most pages: the entries for every host all require a parameter.
-        return False
-    if not any(fnmatchcase(path, wanted) for wanted in api.paths):
-        return False
-    if not api.required:
-        return True
-    given = {**_encoded("param:", query), **_encoded("form:", form)}
+    values = {**_encoded("param:", query), **_encoded("form:", form)}
     return all(
-        place in given and fnmatchcase(given[place], wanted)
+        place in values and fnmatchcase(values[place], wanted)
         for place, wanted in api.required.items()
     )
 

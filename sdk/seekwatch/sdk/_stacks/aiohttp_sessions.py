@@ -12,15 +12,16 @@ from typing import Any, Final
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
+from seekwatch.sdk._http.exchanges import Wire
 from seekwatch.sdk._http.messages import Hop
 from seekwatch.sdk._replacing import replace_all
 
 from . import aiohttp_bodies
 from .aiohttp_messages import AiohttpRequest, asked_for
-from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
+from .sending import Sending, begin, begin_trip, covering, end_trip, leave, outermost
 from .texts import TextAnswer
 
-_trip: Final[ContextVar[Trip | None]] = ContextVar("seekwatch_aiohttp_trip", default=None)
+_trip: Final[ContextVar[Wire | None]] = ContextVar("seekwatch_aiohttp_trip", default=None)
 """The trip that has no answer yet; a task sends one request at a time."""
 
 _SWITCHING_PROTOCOLS: Final = 101
@@ -84,14 +85,14 @@ def _connect(original: Callable[..., Any]) -> Callable[..., Any]:
             return await original(self, req, *args, **options)
         except BaseException as error:
             _trip.set(None)
-            trip.ended(None, error)
+            end_trip(trip, None, error)
             raise
 
     return connect
 
 
 @guarded("noting a trip over the wire")
-def _begin_trip(sent: Any) -> Trip | None:
+def _begin_trip(sent: Any) -> Wire | None:
     sending = outermost.get()
     if sending is None:
         return None
@@ -114,7 +115,7 @@ def _start(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response = await original(self, *args, **options)
         except BaseException as error:
-            trip.ended(None, error)
+            end_trip(trip, None, error)
             raise
         _end_trip(trip, self)
         return response
@@ -123,7 +124,7 @@ def _start(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @guarded("noting an answer")
-def _end_trip(trip: Trip, response: Any) -> None:
+def _end_trip(trip: Wire, response: Any) -> None:
     trip.ended(TextAnswer(response.status, str(response.url), response.headers))
 
 

@@ -14,13 +14,20 @@ from typing import Any, Final, cast
 import httpx
 
 from seekwatch.sdk._guard import guarded
-from seekwatch.sdk._http.bodies import Capture
-from seekwatch.sdk._http.exchanges import Exchange
+from seekwatch.sdk._http.exchanges import Exchange, Wire
 from seekwatch.sdk._replacing import replace_all
 
-from .httpx_messages import HttpxRequest, HttpxResponse
+from .httpx_messages import HttpxRequest, HttpxResponse, view_of
 from .httpx_streams import Tees
-from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
+from .sending import (
+    Sending,
+    begin,
+    begin_trip,
+    covering,
+    leave,
+    outermost,
+    redirect_target,
+)
 
 _SOCKET_SCHEMES: Final = frozenset({"ws", "wss"})
 _SWITCHING_PROTOCOLS: Final = 101
@@ -48,9 +55,9 @@ def install(library: Any) -> Callable[[], None]:
 
 @guarded("the start of a request")
 def _begin(client: object, request: httpx.Request) -> Sending | None:
-    if request.url.scheme in _SOCKET_SCHEMES:
-        return None
     view = HttpxRequest(request)
+    if view.scheme in _SOCKET_SCHEMES:
+        return None
     return None if covering(view) is not None else begin(view, client)
 
 
@@ -63,11 +70,7 @@ def _answered(sending: Sending, response: httpx.Response, tees: Tees) -> None:
     if response.is_closed or response.status_code == _SWITCHING_PROTOCOLS:
         call.answered(answer)
         return
-
-    def over(capture: Capture, error: BaseException | None) -> None:
-        call.over(answer, capture, error)
-
-    tees.put(response, over)
+    tees.put(response, call, answer)
 
 
 def _send(original: Callable[..., Any], tees: Tees) -> Callable[..., Any]:
@@ -115,7 +118,7 @@ def _begin_exchange(client: object, request: httpx.Request) -> tuple[Sending, Ex
     sending = outermost.get()
     if sending is None or sending.clients[0] is not client:
         return None
-    return sending, sending.begin_exchange(HttpxRequest(request))
+    return sending, sending.begin_exchange(view_of(request, sending.at))
 
 
 @guarded("noting an answer")
@@ -124,7 +127,8 @@ def _end_exchange(begun: tuple[Sending, Exchange], response: httpx.Response | No
     if response is None:
         sending.end_exchange(exchange, None, None)
         return
-    sending.end_exchange(exchange, response.status_code, response.headers.get("location"))
+    status = response.status_code
+    sending.end_exchange(exchange, status, redirect_target(status, response.headers))
 
 
 def _single(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,13 +164,14 @@ def _async_single(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @guarded("noting a trip over the wire")
-def _begin_wire(request: httpx.Request) -> Trip | None:
-    return None if outermost.get() is None else begin_trip(HttpxRequest(request))
+def _begin_wire(request: httpx.Request) -> Wire | None:
+    sending = outermost.get()
+    return None if sending is None else begin_trip(view_of(request, sending.at))
 
 
 @guarded("noting an answer")
 def _end_wire(
-    wire: Trip, response: httpx.Response | None, error: BaseException | None = None
+    wire: Wire, response: httpx.Response | None, error: BaseException | None = None
 ) -> None:
     wire.ended(None if response is None else HttpxResponse(response), error)
 

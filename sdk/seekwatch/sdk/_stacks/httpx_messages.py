@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import httpx
 
-from seekwatch.sdk._http.messages import Hop
+from seekwatch.sdk._http.messages import Hop, RequestView
 
 _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 """Response extensions by which caching transports of httpx say that they answered."""
@@ -14,41 +14,27 @@ _CACHE_MARKS: Final = ("from_cache", "hishel_from_cache")
 class HttpxRequest:
     """A request of httpx, with the URL that it was begun with: authentication may change it."""
 
-    __slots__ = ("_request", "_url")
+    # Read several times for each request, and worked out anew by httpx each time.
+    __slots__ = ("_request", "_url", "host", "method", "path", "port", "scheme")
 
     def __init__(self, request: httpx.Request) -> None:
+        url = request.url
         self._request = request
-        self._url = request.url
+        self._url = url
+        self.method = request.method
+        self.scheme = url.scheme
+        self.host = url.host
+        self.port = url.port
+        self.path = url.path
 
-    @property
-    def method(self) -> str:
-        """Upper case; httpx keeps it so."""
-        return self._request.method
+    def is_of(self, request: httpx.Request) -> bool:
+        """Tell whether this is what would be made of a request now."""
+        return self._request is request and self._url is request.url
 
     @property
     def url(self) -> str:
         """The whole URL."""
         return str(self._url)
-
-    @property
-    def scheme(self) -> str:
-        """Lower case."""
-        return self._url.scheme
-
-    @property
-    def host(self) -> str:
-        """Lower case."""
-        return self._url.host
-
-    @property
-    def port(self) -> int | None:
-        """None for the scheme's own."""
-        return self._url.port
-
-    @property
-    def path(self) -> str:
-        """Decoded."""
-        return self._url.path
 
     @property
     def query(self) -> str:
@@ -71,6 +57,13 @@ class HttpxRequest:
         except RuntimeError:
             # `RequestNotRead` of either library: a stream.
             return None
+
+
+def view_of(request: httpx.Request, known: RequestView) -> RequestView:
+    """Return what is known of a request already, or make it."""
+    if isinstance(known, HttpxRequest) and known.is_of(request):
+        return known
+    return HttpxRequest(request)
 
 
 class HttpxResponse:

@@ -4,37 +4,40 @@ The caller reads, stops early or closes as if the stream were httpx's own; when 
 callback gets what was seen. Nothing is attached to the context while the caller holds a chunk.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
-
-Done = Callable[[Capture, BaseException | None], None]
+from seekwatch.sdk._http.call import HttpCall
+from seekwatch.sdk._http.messages import ResponseView
 
 
 class _Tee:
-    def __init__(self, inner: Any, done: Done) -> None:
+    def __init__(self, inner: Any, call: HttpCall, answer: ResponseView) -> None:
         self._inner = inner
-        self._capture = Capture()
-        self._done: Done | None = done
+        self._open: tuple[HttpCall, ResponseView, Capture] | None = (call, answer, Capture())
 
     @guarded("a chunk of a body")
     def _add(self, chunk: bytes) -> None:
-        self._capture.add(chunk)
+        if self._open is not None:
+            self._open[2].add(chunk)
+
+    @guarded("end of a streamed body")
+    def _all_came(self) -> None:
+        if self._open is not None:
+            self._open[2].complete = True
 
     @guarded("end of a streamed body")
     def _finish(self, error: BaseException | None = None) -> None:
-        done, self._done = self._done, None
         # The response may be kept for long; what it let through need not be.
-        capture, self._capture = self._capture, Capture()
-        if done is not None:
-            done(capture, error)
+        seen, self._open = self._open, None
+        if seen is not None:
+            call, answer, capture = seen
+            call.over(answer, capture, error)
 
-    @guarded("end of a streamed body")
-    def __del__(self) -> None:
-        # A response that was dropped unread and unclosed still has to end its span.
-        self._finish()
+    # A response that was dropped unread and unclosed still has to end its span.
+    __del__ = _finish
 
 
 class _SyncTee(_Tee):
@@ -49,7 +52,7 @@ class _SyncTee(_Tee):
         except BaseException as error:
             self._finish(error)
             raise
-        self._capture.complete = True
+        self._all_came()
 
     def close(self) -> None:
         """Close the stream; the body is over, whether it was read or not."""
@@ -71,7 +74,7 @@ class _AsyncTee(_Tee):
         except BaseException as error:
             self._finish(error)
             raise
-        self._capture.complete = True
+        self._all_came()
 
     async def aclose(self) -> None:
         """Close the stream; the body is over, whether it was read or not."""
@@ -94,9 +97,9 @@ class Tees:
         self._sync_tee: type[Any] = type("SyncTee", (_SyncTee, library.SyncByteStream), {})
         self._async_tee: type[Any] = type("AsyncTee", (_AsyncTee, library.AsyncByteStream), {})
 
-    def put(self, response: Any, done: Done) -> None:
-        """Put a tee between a response and its stream."""
+    def put(self, response: Any, call: HttpCall, answer: ResponseView) -> None:
+        """Put a tee between a response and its stream; the call ends with the body."""
         stream = response.stream
         is_async = isinstance(stream, self._async_stream)
         tee = self._sync_tee if isinstance(stream, self._sync_stream) else self._async_tee
-        response.stream = (tee if is_async else self._sync_tee)(stream, done)
+        response.stream = (tee if is_async else self._sync_tee)(stream, call, answer)

@@ -15,7 +15,7 @@ from seekwatch.sdk._http.messages import Hop
 from seekwatch.sdk._replacing import replace_all
 
 from . import urllib3_bodies
-from .sending import Sending, begin, covering, leave, outermost
+from .sending import Sending, begin, covering, leave, outermost, redirect_target
 from .texts import TextAnswer, TextRequest
 
 _Begun = tuple[Sending, Exchange, bool]
@@ -112,7 +112,8 @@ def _hooks(original: Callable[..., Any]) -> Callable[..., Any]:
 @guarded("noting an answer")
 def _end_answered(sending: Sending, response: Any) -> None:
     if sending.is_open and not sending.by_trips and _is_session(sending.clients[0]):
-        status, location = response.status_code, response.headers.get("location")
+        status = response.status_code
+        location = redirect_target(status, response.headers)
         sending.end_exchange(sending.call.exchanges[-1], status, location)
 
 

@@ -7,9 +7,8 @@ answer from the same host, or to the same URL, is a trip of the outer call; one 
 authentication flow or a middleware makes to elsewhere (a token, say) is a call of its own.
 """
 
-from contextlib import suppress
 from contextvars import ContextVar, Token
-from typing import Final
+from typing import Any
 from urllib.parse import unquote
 
 from seekwatch.sdk._guard import guarded
@@ -17,8 +16,6 @@ from seekwatch.sdk._http import call as calls
 from seekwatch.sdk._http.call import HttpCall
 from seekwatch.sdk._http.exchanges import Exchange, Wire
 from seekwatch.sdk._http.messages import RequestView, ResponseView
-
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 class Sending:
@@ -66,31 +63,17 @@ class Sending:
         """Note that the client sends a request."""
         self.at = request
         self.is_open = True
-        return self.call.exchange(Url(request))
+        return self.call.exchange(request)
 
     def end_exchange(self, exchange: Exchange, status: int | None, location: str | None) -> None:
-        """Note what the client got for it."""
+        """Note what the client got for it; see `redirect_target`."""
         self.is_open = False
-        redirects = status is not None and 300 <= status < 400
-        exchange.ended(status, location if redirects else None)
-
-
-class Url:
-    """The URL of a request, made a string only when it is needed."""
-
-    __slots__ = ("_request",)
-
-    def __init__(self, request: RequestView) -> None:
-        self._request = request
-
-    def __str__(self) -> str:
-        return self._request.url
+        exchange.ended(status, location)
 
 
 outermost: ContextVar[Sending | None] = ContextVar("seekwatch_sending", default=None)
 
 
-@guarded("the start of a request")
 def covering(request: RequestView, client: object | None = None) -> Sending | None:
     """Return the call of this context where a request that begins now is part of it.
 
@@ -103,7 +86,6 @@ def covering(request: RequestView, client: object | None = None) -> Sending | No
     return sending if sending is not None and sending.covers(request, client) else None
 
 
-@guarded("the start of a request")
 def begin(
     request: RequestView,
     client: object,
@@ -131,54 +113,46 @@ def leave(sending: Sending, token: Token[Sending | None] | None = None) -> None:
     """
     sending.is_over = True
     if token is not None:
-        # A coroutine that is dropped while it waits is closed in another context: nothing is
-        # wrong then, that one never had our call.
-        with suppress(ValueError):
+        try:  # noqa: SIM105 - `suppress` costs several times as much
             outermost.reset(token)
+        except ValueError:
+            # A coroutine that is dropped while it waits is closed in another context: nothing is
+            # wrong then, that one never had our call.
+            pass
     sending.call.leave()
 
 
-class Trip:
-    """One trip over the wire that a library makes for the call of its context."""
-
-    __slots__ = ("_exchange", "_wire")
-
-    def __init__(self, wire: Wire, exchange: Exchange | None) -> None:
-        self._wire = wire
-        self._exchange = exchange
-        """Set where the trip itself is all that is known of the exchange."""
-
-    @guarded("noting an answer")
-    def ended(self, answer: ResponseView | None, error: BaseException | None = None) -> None:
-        """Note the answer, or why there was none."""
-        self._wire.ended(answer, error)
-        if self._exchange is None:
-            return
-        status = None if answer is None else answer.status
-        location = answer.header("location") if answer and status in _REDIRECTS else None
-        self._exchange.ended(status, location)
-
-
-@guarded("noting a trip over the wire")
-def begin_trip(request: RequestView) -> Trip | None:
+def begin_trip(request: RequestView) -> Wire | None:
     """Note a trip over the wire, where it belongs to a call."""
     sending = outermost.get()
     if sending is None or sending.is_over:
         return None
-    wire = Wire(request)
     exchanges = sending.call.exchanges
     exchange: Exchange | None = None
     if sending.by_trips:
         if exchanges and exchanges[-1].location is None:
             exchange = exchanges[-1]
         else:
-            exchange = sending.call.exchange(Url(request))
+            exchange = sending.call.exchange(request)
             sending.at = request
     elif not exchanges or not sending.is_open:
         # A hook sends again, past the client: an authentication round.
-        exchange = sending.call.exchange(Url(request))
+        exchange = sending.call.exchange(request)
+    wire = Wire(request, exchange)
     (exchange or exchanges[-1]).wires.append(wire)
-    return Trip(wire, exchange)
+    return wire
+
+
+@guarded("noting an answer")
+def end_trip(wire: Wire, answer: ResponseView | None, error: BaseException | None = None) -> None:
+    """Note the answer that a trip brought, or why there was none."""
+    wire.ended(answer, error)
+
+
+def redirect_target(status: int, headers: Any) -> str | None:
+    """Return where an answer leads; its headers are looked at only where it may lead anywhere."""
+    found: str | None = headers.get("location") if 300 <= status < 400 else None
+    return found
 
 
 def _same_url(one: RequestView, other: RequestView) -> bool:

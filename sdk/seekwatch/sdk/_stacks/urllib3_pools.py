@@ -10,10 +10,11 @@ from typing import Any
 
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.bodies import Capture
+from seekwatch.sdk._http.exchanges import Wire
 from seekwatch.sdk._replacing import replace_all
 
 from . import urllib3_bodies
-from .sending import Sending, Trip, begin, begin_trip, covering, leave, outermost
+from .sending import Sending, begin, begin_trip, covering, end_trip, leave, outermost
 from .texts import TextAnswer, TextRequest
 
 
@@ -121,7 +122,7 @@ def _trip(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             response = original(self, conn, method, url, *args, **options)
         except BaseException as error:
-            trip.ended(None, error)
+            end_trip(trip, None, error)
             raise
         _end_trip(trip, self, url, response)
         return response
@@ -130,7 +131,7 @@ def _trip(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @guarded("noting a trip over the wire")
-def _begin_trip(pool: Any, method: str, url: str, options: Mapping[str, Any]) -> Trip | None:
+def _begin_trip(pool: Any, method: str, url: str, options: Mapping[str, Any]) -> Wire | None:
     if outermost.get() is None:
         return None
     fields: Any = options.get("headers")
@@ -138,7 +139,7 @@ def _begin_trip(pool: Any, method: str, url: str, options: Mapping[str, Any]) ->
 
 
 @guarded("noting an answer")
-def _end_trip(trip: Trip, pool: Any, url: str, response: Any) -> None:
+def _end_trip(trip: Wire, pool: Any, url: str, response: Any) -> None:
     # urllib3 1.26 answers with the response of http.client here.
     fields = getattr(response, "headers", None)
     trip.ended(TextAnswer(response.status, absolute(pool, url), fields))
