@@ -4,7 +4,7 @@
 
 * each span of ours against a bare OpenTelemetry span with the same attributes and bytes;
 * an httpx request that we capture, beyond the stock httpx instrumentation, against the bare spans
-  that it adds, and as a whole against the stock one;
+  that it adds, made around the same stock request, and as a whole against the stock one;
 * a request that adds no span of ours against the stock one;
 * the same where we join a provider that the agent has made: its other processors get the stock
   spans as we leave them, so their URLs are cleaned at once.
@@ -39,6 +39,7 @@ from opentelemetry.sdk.trace.export import (
 )
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from benchmarks.bare_spans import Pieces, around, like
 from benchmarks.rows import Row, argument_parser, interleaved, median_row, ratios, report
 from seekwatch.core import attributes
 from seekwatch.sdk import SearchApi, agent_run, flush, instrument, tool, uninstrument
@@ -197,22 +198,6 @@ def spans_of(work: Callable[[], None]) -> list[ReadableSpan]:
     ]
 
 
-def like(spans: Sequence[ReadableSpan], provider: TracerProvider) -> Callable[[], None]:
-    """Return what makes bare spans with the same names, attributes and nesting."""
-    tracer = provider.get_tracer("bare")
-    told = [(span.name, dict(span.attributes or {})) for span in reversed(spans)]
-
-    def make(index: int = 0) -> None:
-        if index == len(told):
-            return
-        name, attributes = told[index]
-        with tracer.start_as_current_span(name) as span:
-            make(index + 1)
-            span.set_attributes(attributes)
-
-    return make
-
-
 @tool
 def _tool(url: str, limit: int) -> dict[str, object]:
     return {"title": "A page", "words": 120, "url": url, "limit": limit}
@@ -277,6 +262,7 @@ class Sides:
             "joined": lambda: self._ours(joined=True),
             "bare": self._bare,
             "stock": self._stock,
+            "around": self._around,
         }
 
         def subject(name: str) -> Callable[[], float]:
@@ -309,6 +295,13 @@ class Sides:
         with stock() as provider, provider.get_tracer("bare").start_as_current_span("around"):
             return timed(self._work, provider.force_flush, self._count)
 
+    def _around(self) -> Cost:
+        with stock() as provider, provider.get_tracer("bare").start_as_current_span("around"):
+            pieces = Pieces()
+            make = around(self._spans, provider, self._work, pieces)
+            whole = timed(make, provider.force_flush, self._count)
+            return Cost(pieces.seconds(self._count), whole.process)
+
 
 def _span_rows(name: str, work: Callable[[], None], rounds: int, count: int) -> list[Row]:
     sides = Sides(work, count)
@@ -327,7 +320,7 @@ def _span_rows(name: str, work: Callable[[], None], rounds: int, count: int) -> 
 def _request_rows(name: str, work: Callable[[], None], rounds: int, count: int) -> list[Row]:
     sides = Sides(work, count)
     count_ours = sides.span_count
-    sides.measure(rounds, ("ours", "joined", "stock", *(("bare",) if count_ours else ())))
+    sides.measure(rounds, ("ours", "joined", "stock", *(("bare", "around") if count_ours else ())))
     rows: list[Row] = []
     for side, label in (("ours", name), ("joined", f"{name} (joined provider)")):
         for of in ("caller", "process"):
@@ -340,7 +333,8 @@ def _request_rows(name: str, work: Callable[[], None], rounds: int, count: int) 
                 added = [a - b for a, b in zip(whole, below, strict=True)]
                 what = f"{label}: beyond stock / {count_ours} bare span(s), {of}"
                 goal = SPAN_GOAL if has_goal else None
-                rows.append(_ratio(what, added, sides.costs("bare", of), goal))
+                bare_spans = sides.costs("around" if of == "caller" else "bare", of)
+                rows.append(_ratio(what, added, bare_spans, goal))
     return rows
 
 
