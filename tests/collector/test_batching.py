@@ -26,7 +26,7 @@ class Gate:
 
     def append(self, records: Sequence[NewRecord]) -> None:
         self.entered.set()
-        self.open.wait(10)
+        self.open.wait(60)
         for item in records:
             if item.value in self._refusals:
                 raise self._refusals[item.value]
@@ -57,13 +57,13 @@ def send_behind_a_busy_append(
     gate: Gate, appender: BatchingAppender, values: Sequence[bytes]
 ) -> list[Sender]:
     first = Sender(appender, b"first")
-    gate.entered.wait(10)
+    gate.entered.wait(60)
     senders = [Sender(appender, value) for value in values]
     while len(appender._waiting) < len(values):
         assert all(sender.error is None for sender in senders)
     gate.open.set()
     for sender in (first, *senders):
-        sender.thread.join(10)
+        sender.thread.join(60)
     return senders
 
 
@@ -111,7 +111,7 @@ def test_a_sender_is_asked_to_come_again_when_too_much_waits() -> None:
     gate = Gate()
     appender = BatchingAppender(gate, max_waiting_bytes=100)
     busy = Sender(appender, b"first")
-    gate.entered.wait(10)
+    gate.entered.wait(60)
     waiting = Sender(appender, b"x" * 90)
     while not appender._waiting:
         assert waiting.error is None
@@ -120,7 +120,7 @@ def test_a_sender_is_asked_to_come_again_when_too_much_waits() -> None:
     assert caught.value.retry_after
     gate.open.set()
     for sender in (busy, waiting):
-        sender.thread.join(10)
+        sender.thread.join(60)
         assert sender.error is None
     appender.close()
 
@@ -129,11 +129,11 @@ def test_closing_stores_what_waits_and_closes_once() -> None:
     gate = Gate()
     appender = BatchingAppender(gate)
     sender = Sender(appender, b"last")
-    gate.entered.wait(10)
+    gate.entered.wait(60)
     gate.open.set()
     appender.close()
     appender.close()
-    sender.thread.join(10)
+    sender.thread.join(60)
     assert sender.error is None
     assert gate.calls == [[b"last"]]
     assert gate.closed == 1

@@ -247,7 +247,7 @@ def test_a_reader_that_waits_is_ended_by_closing(path: Path) -> None:
     waiting = threading.Thread(target=reader.read, args=(30.0,))
     waiting.start()
     log.close()
-    waiting.join(5)
+    waiting.join(20)
     assert not waiting.is_alive()
 
 

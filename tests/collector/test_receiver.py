@@ -453,7 +453,7 @@ def test_a_request_at_work_is_finished_when_the_receiver_stops(
     class Slow:
         def append(self, records: Sequence[NewRecord]) -> None:
             entered.set()
-            release.wait(10)
+            release.wait(60)
             inner.append(records)
 
         def close(self) -> None:
@@ -463,7 +463,7 @@ def test_a_request_at_work_is_finished_when_the_receiver_stops(
     answers: list[httpx.Response] = []
     sender = threading.Thread(target=lambda: answers.append(post(receiver, request())))
     sender.start()
-    entered.wait(10)
+    entered.wait(60)
     stopper = threading.Thread(target=receiver.stop)
     stopper.start()
     time.sleep(0.1)
