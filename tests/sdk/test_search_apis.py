@@ -1,7 +1,10 @@
+from fnmatch import fnmatchcase
+
 import pytest
 
 from seekwatch.sdk import SearchApi
 from seekwatch.sdk._search.apis import BUILT_IN, SearchApiIndex
+from seekwatch.sdk._search.patterns import Patterns
 
 
 def find(method: str, url: str, own: tuple[SearchApi, ...] = ()) -> str | None:
@@ -103,3 +106,27 @@ def test_every_provider_that_the_documentation_names_is_built_in() -> None:
         "valyu",
         "you",
     }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("*", ""),
+        ("/search", "/search"),
+        ("/search", "/search/"),
+        ("*/search", "/search"),
+        ("*/search", "/a/search"),
+        ("*/search", "/a/searches"),
+        ("/v?/find", "/v1/find"),
+        ("/v[12]/find", "/v3/find"),
+        ("*.example", "a.example"),
+        ("*.example", "example"),
+        ("/a*", "/a\nb"),
+        ("/A", "/a"),
+        ("**/b", "/a/b"),
+    ],
+)
+def test_patterns_fit_what_the_shell_has_them_fit(pattern: str, text: str) -> None:
+    wanted = fnmatchcase(text, pattern)
+    assert Patterns([pattern]).fit(text) is wanted
+    assert Patterns(["/other", pattern, "/x*z"]).fit(text) is wanted

@@ -194,7 +194,8 @@ def _by_span(span: Span) -> Coverage:
 
 
 def _described(span: Span) -> Mapping[str, Any]:
-    if isinstance(span, DeferredSpan):
+    # By its type: to ask an abstract class for its instances costs ten times as much.
+    if type(span) is DeferredSpan:
         # It shall not be made for this.
         return span.described
     if isinstance(span, ReadableSpan):
