@@ -1,8 +1,8 @@
 """A small HTTP server in a process of its own, for what must not share the agent's interpreter.
 
 The path says how it answers: `/page/<milliseconds>` is a page after about so long (half as much to
-half as much again, so that many callers do not run in step); everything else is a collector's
-address, `/<kind>/v1/traces`.
+half as much again, so that many callers do not run in step), and the header `waited-ms` says how
+long it really was, to be taken off; everything else is a collector's address, `/<kind>/v1/traces`.
 """
 
 import asyncio
@@ -10,10 +10,13 @@ import contextlib
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
+WAITED: Final = "waited-ms"
+"""The header of a page that says how long the server waited."""
 _PAGE: Final = b"<p>Snow fell in the valley, and the winter fair opened at ten.</p>\n" * 400
 _SLOW_SECONDS: Final = 3.0
 _NEVER_SECONDS: Final = 3600.0
@@ -21,9 +24,14 @@ _STATUS: Final = {"healthy": 200, "slow": 200, "4xx": 400, "5xx": 503}
 _WAIT: Final = {"slow": _SLOW_SECONDS, "black hole": _NEVER_SECONDS}
 
 
-def _answer(status: int, kind: str, body: bytes) -> bytes:
-    head = f"HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+def _answer(status: int, kind: str, body: bytes, waited: float = 0.0) -> bytes:
+    lines = (
+        f"HTTP/1.1 {status} X",
+        f"content-type: {kind}",
+        f"content-length: {len(body)}",
+        f"{WAITED}: {waited * 1000:.3f}",
+    )
+    return "\r\n".join((*lines, "", "")).encode() + body
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -38,8 +46,9 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
                     await reader.readexactly(int(value))
             kind, _, rest = path.partition("/")
             if kind == "page":
+                began = time.perf_counter()
                 await asyncio.sleep(float(rest) / 1000 * source.uniform(0.5, 1.5))
-                writer.write(_answer(200, "text/html", _PAGE))
+                writer.write(_answer(200, "text/html", _PAGE, time.perf_counter() - began))
             else:
                 await asyncio.sleep(_WAIT.get(kind, 0.0))
                 writer.write(_answer(_STATUS.get(kind, 200), "application/x-protobuf", b""))
