@@ -1,12 +1,39 @@
 """Requests and answers whose library keeps URLs as text and headers as a mapping."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from seekwatch.sdk._http.messages import Hop
 
 _PORTS: Final = {"http": 80, "https": 443}
+_REMEMBERED_URLS: Final = 128
+"""URLs whose parts are remembered."""
+
+
+class _Parts(NamedTuple):
+    """What a URL is made of, as `RequestView` has it."""
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    query: str
+
+
+@lru_cache(maxsize=_REMEMBERED_URLS)
+def _split(url: str) -> _Parts:
+    # Asked again for each trip of a request, and again by each library below another.
+    parts = urlsplit(url)
+    port = parts.port
+    return _Parts(
+        parts.scheme,
+        parts.hostname or "",
+        None if port == _PORTS.get(parts.scheme) else port,
+        unquote(parts.path) or "/",
+        parts.query,
+    )
 
 
 class TextRequest:
@@ -26,7 +53,7 @@ class TextRequest:
         self._url = url
         self._fields = fields
         self._sent = sent
-        self._parts: SplitResult | None = None
+        self._parts: _Parts | None = None
 
     @property
     def method(self) -> str:
@@ -38,10 +65,10 @@ class TextRequest:
         """The whole URL."""
         return self._url
 
-    def _split(self) -> SplitResult:
+    def _split(self) -> _Parts:
         parts = self._parts
         if parts is None:
-            parts = self._parts = urlsplit(self._url)
+            parts = self._parts = _split(self._url)
         return parts
 
     @property
@@ -52,19 +79,17 @@ class TextRequest:
     @property
     def host(self) -> str:
         """Lower case."""
-        return self._split().hostname or ""
+        return self._split().host
 
     @property
     def port(self) -> int | None:
         """None for the scheme's own."""
-        parts = self._split()
-        port = parts.port
-        return None if port == _PORTS.get(parts.scheme) else port
+        return self._split().port
 
     @property
     def path(self) -> str:
         """Decoded."""
-        return unquote(self._split().path) or "/"
+        return self._split().path
 
     @property
     def query(self) -> str:
