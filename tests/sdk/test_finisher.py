@@ -1,3 +1,4 @@
+import sys
 import threading
 
 import pytest
@@ -140,3 +141,27 @@ def test_the_thread_outlives_a_failure_of_its_own(monkeypatch: pytest.MonkeyPatc
     assert failures() == {"the finisher's thread": 1}
     reset_failures()
     finisher.close(1)
+
+
+class Busy(Noting):
+    def finish(self) -> None:
+        sum(range(50_000))
+        super().finish()
+
+
+def test_the_agents_thread_gets_its_turn_between_two_jobs() -> None:
+    log = Log()
+    finisher = Finisher()
+    interval = sys.getswitchinterval()
+    # So long that only a thread that steps aside lets another one go on.
+    sys.setswitchinterval(30)
+    try:
+        for number in range(200):
+            finisher.submit(Busy(log, str(number), 0, None))
+        eventually(lambda: len(log.finished) > 0, what="a finished job")
+        finished = len(log.finished)
+    finally:
+        sys.setswitchinterval(interval)
+    assert finished < 200
+    assert finisher.close(30)
+    assert len(log.finished) == 200

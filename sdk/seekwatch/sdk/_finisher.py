@@ -22,6 +22,11 @@ GATHER_SECONDS: Final = 0.01
 """How long the thread lets jobs gather after it was woken: waking it for each one would cost the
 agent's thread more than the job itself, in lost turns of the interpreter lock."""
 
+YIELD_SECONDS: Final = 0.0001
+"""How long the thread steps aside after each job while nobody waits for it: a thread that only
+releases the interpreter lock takes it again before a waiting one has woken, so that one would wait
+for the interpreter's switch interval (5 ms) instead of for one job."""
+
 PAUSE_SECONDS: Final = 0.1
 """How long a thread of ours waits after a failure of its own: a lasting one shall cost little."""
 
@@ -115,7 +120,8 @@ class Finisher:
         if not self._wait_for_jobs():
             return False
         while self._finish_next():
-            pass
+            if self._jobs and self._finished >= self._flush_to and not self._closed:
+                time.sleep(YIELD_SECONDS)
         return True
 
     def _wait_for_jobs(self) -> bool:

@@ -5,6 +5,7 @@ a secret in a stock HTTP span's URL or in an exception's message is masked like 
 """
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
+from seekwatch.sdk._finisher import YIELD_SECONDS
 from seekwatch.sdk._guard import failed, guard, logger
 from seekwatch.sdk._privacy.carriers import Carriers
 from seekwatch.sdk._privacy.masking import Masking
@@ -32,6 +34,8 @@ _CUT_STRING: Final = 64 * 1024
 _SHORTEST_CUT: Final = 64
 _KEPT_EVENTS: Final = 16
 _KEPT_ITEMS: Final = 64
+_TURN_SPANS: Final = 8
+"""After so many spans the agent's threads get their turn; see `YIELD_SECONDS`."""
 REASONS_REFUSED: Final = ("request", "rejected", "unprepared")
 """The whole request failed; the collector took the others of it; a redaction of the user's own
 raised, so the span must not leave the process."""
@@ -69,7 +73,9 @@ class ExportStage:
         """Send a batch in requests of bounded size; a request that fails is not sent again."""
         request: list[ReadableSpan] = []
         size = 0
-        for ended in batch:
+        for number, ended in enumerate(batch, 1):
+            if number % _TURN_SPANS == 0:
+                time.sleep(YIELD_SECONDS)
             try:
                 span = self._prepared(ended)
                 weight = encoded_size(span)
