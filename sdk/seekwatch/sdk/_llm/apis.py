@@ -195,7 +195,12 @@ def recognise(request: RequestView) -> Literal["generation", "look", "other"] | 
     found = find(path)
     if found is not None and (known or found.api.named or _names_model(request, found.api)):
         return "generation"
-    return "other" if known or _OTHER.search(path) is not None else None
+    return "other" if known or _is_other(path) else None
+
+
+@lru_cache(maxsize=_REMEMBERED_PATHS)
+def _is_other(path: str) -> bool:
+    return _OTHER.search(path) is not None
 
 
 def _names_model(request: RequestView, api: ModelApi) -> bool:
@@ -204,6 +209,6 @@ def _names_model(request: RequestView, api: ModelApi) -> bool:
         # Streamed, and not waited for; a form or a page is not sent that way.
         return True
     # It stands before the messages or behind them; in between only by chance.
-    if _MODEL in body[:_EDGE] or _MODEL in body[-_EDGE:]:
+    if len(body) > 2 * _EDGE and (_MODEL in body[:_EDGE] or _MODEL in body[-_EDGE:]):
         return True
     return _MODEL in body or (api.shape == "mistral" and _AGENT in body)
