@@ -65,6 +65,7 @@ class SeekwatchSdk:
             role,
             authoritative=True,
             error=error_of(span, cleaner),
+            agent=cleaner.name(span.text(names.AGENT_NAME)),
             session=cleaner.name(span.text(names.SESSION_ID) or span.text(names.CONVERSATION_ID)),
             user=span.text(names.USER_ID),
             withheld=span.flag(names.CONTENT_WITHHELD) is True,
@@ -86,7 +87,6 @@ class SeekwatchSdk:
 
 def _read_run(facts: SpanFacts, cleaner: Cleaner) -> None:
     span = facts.view
-    facts.agent = cleaner.name(span.text(names.AGENT_NAME))
     facts.question = cleaned(facts, names.QUESTION, span.text(names.QUESTION), cleaner) or cleaned(
         facts, names.INPUT_VALUE, span.text(names.INPUT_VALUE), cleaner
     )

@@ -7,6 +7,7 @@ from seekwatch.core import attributes as names
 from seekwatch.core.model import Lane, Limits, RunContext, StopReason
 from seekwatch.core.policy import LanePolicy
 from seekwatch.processors.dialects.base import Role, SpanFacts
+from seekwatch.processors.dialects.seekwatch_sdk import SeekwatchSdk
 from seekwatch.processors.spans.cleaning import Cleaner
 from seekwatch.processors.spans.moments import parse_moment
 
@@ -111,12 +112,28 @@ def read_stop_reason(
 
 
 def _agent(root: SpanFacts, facts: list[SpanFacts], service: str | None, cleaner: Cleaner) -> str:
+    """Return the run's agent: as its root says, else our SDK's spans, else its resource.
+
+    Where the application has a provider of its own, its service may be more than the agent, and
+    its own span the root: what was given to `instrument` is then on our spans alone.
+    """
     if root.agent is not None:
         return root.agent
+    said = root.view.resource.text(names.SERVICE_NAME)
+    ours = [fact for fact in facts if fact.dialect == SeekwatchSdk.name]
+    here = [fact for fact in ours if fact.view.resource.text(names.SERVICE_NAME) == said]
+    # What an agent has called may be an agent of another service; a mere caller is none itself.
+    is_agent = root.role in (Role.AGENT, Role.WORKFLOW)
+    name = _first_agent(here if is_agent else here + ours)
+    if name is not None:
+        return name
     if service is not None and not service.startswith(_UNKNOWN_SERVICE):
         return service
-    named = next((fact.agent for fact in facts if fact.agent is not None), None)
-    return named or cleaner.name(root.view.name) or UNNAMED
+    return _first_agent(facts) or cleaner.name(root.view.name) or UNNAMED
+
+
+def _first_agent(facts: list[SpanFacts]) -> str | None:
+    return next((fact.agent for fact in facts if fact.agent is not None), None)
 
 
 def _lane(said: str | None, environment: str | None, lanes: LanePolicy) -> Lane:
