@@ -39,6 +39,7 @@ TRACE = trace_id("run")
 TOOL_CALLED = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
 SECOND = 1_000_000_000
 URL = "https://example.org/bridge"
+SDK_SCOPE = "seekwatch.sdk"
 HTML = "<html lang=en><title>The bridge</title><p>It opened in <b>19</b>32.</p></html>"
 
 
@@ -286,6 +287,93 @@ def test_labels_come_from_the_roots_own_resource() -> None:
     episode = normalise(cut_of(TRACE, [*staged, *root]), REDACTOR, LANES)
     assert episode is not None
     assert (episode.context.environment, episode.context.lane) == ("prod", Lane.LIVE)
+
+
+def _shop(*ours: tuple[str, str], root: str = "CHAIN") -> str:
+    """The agent of a run of the service shop, with spans of ours by service and agent's name."""
+    above = _child("run", {names.SPAN_KIND: root}, parent=None, span_id="ab" * 8, seconds=60)
+    request = traces_request((above,), resource={names.SERVICE_NAME: "shop"})
+    for at, (service, agent) in enumerate(ours, 1):
+        model = _child("m", {names.SPAN_KIND: "LLM", names.AGENT_NAME: agent}, span_id=f"{at:016}")
+        resource = {names.SERVICE_NAME: service}
+        request += traces_request((model,), resource=resource, scope=SDK_SCOPE)
+    episode = normalise(cut_of(TRACE, raw_items(request, Signal.TRACES)), REDACTOR, LANES)
+    assert episode is not None
+    return episode.context.agent
+
+
+@pytest.mark.parametrize("kind", ["LLM", "RETRIEVER", "TOOL"])
+def test_our_spans_name_the_agent_where_the_root_is_the_applications_own(kind: str) -> None:
+    root = span("handle question", trace=TRACE, span="ab" * 8, end=START + 60 * SECOND)
+    model = _child("chat m", {names.SPAN_KIND: "LLM"}, at=1)
+    ours = _child("ours", {names.SPAN_KIND: kind, names.AGENT_NAME: "finder"}, at=2)
+    shop = {names.SERVICE_NAME: "shop-backend"}
+    request = traces_request((root, model), resource=shop) + traces_request(
+        (ours,), resource=shop, scope=SDK_SCOPE
+    )
+    episode = normalise(cut_of(TRACE, raw_items(request, Signal.TRACES)), REDACTOR, LANES)
+    assert episode is not None
+    assert (episode.context.agent, episode.context.service) == ("finder", "shop-backend")
+
+
+def test_an_agent_of_the_roots_own_service_names_the_run_before_one_that_it_called() -> None:
+    assert _shop(("reviews", "called"), ("shop", "finder")) == "finder"
+    assert _shop(("reviews", "called"), ("shop", "finder"), root="AGENT") == "finder"
+
+
+def test_what_a_mere_caller_called_names_the_run_and_not_what_an_agent_called() -> None:
+    assert _shop(("reviews", "called")) == "called"
+    assert _shop(("reviews", "called"), root="AGENT") == "shop"
+
+
+def _around(*between: AttributeMap) -> Episode:
+    """A run with a stock span of a GET, what is given below it, and our fetch below that."""
+    stock: AttributeMap = {"http.method": "GET", "http.url": URL, "http.status_code": 200}
+    fetch: AttributeMap = {
+        names.SPAN_KIND: "TOOL",
+        names.URL_FULL: URL,
+        names.FETCH_ADAPTER: "fetch",
+        names.HTTP_STATUS: 200,
+    }
+    spans = [_agent()]
+    for number, attributes in enumerate((stock, *between, fetch), 1):
+        above = "ab" * 8 if number == 1 else f"{number - 1:02x}" * 8
+        spans.append(
+            _child("GET", attributes, at=number, parent=above, span_id=f"{number:02x}" * 8)
+        )
+    episode = _built(*spans)
+    assert episode is not None
+    return episode
+
+
+def test_a_plain_http_span_around_our_fetch_is_the_same_attempt() -> None:
+    (fetch,) = _around().fetches
+    assert fetch.span == "02" * 8
+
+
+def test_a_search_by_url_is_told_once_whichever_span_is_outside() -> None:
+    url = "https://api.search.example/search?q=bridge"
+    stock: AttributeMap = {"http.method": "GET", "http.url": url, "http.status_code": 200}
+    ours: AttributeMap = {
+        names.SPAN_KIND: "RETRIEVER",
+        names.SEARCH_PROVIDER: "local",
+        names.SEARCH_QUERY: "bridge",
+        names.SEARCH_RESULT_COUNT: 0,
+    }
+    for outer, inner in ((stock, ours), (ours, stock)):
+        spans = (
+            _child("outer", outer, span_id="01" * 8),
+            _child("inner", inner, parent="01" * 8, span_id="02" * 8),
+        )
+        episode = _built(_agent(), *spans)
+        assert episode is not None
+        (search,) = episode.searches
+        assert (search.provider, search.results) == ("local", ())
+
+
+def test_a_call_to_another_service_that_fetches_a_page_is_a_fetch_of_its_own() -> None:
+    served: AttributeMap = {names.SPAN_KIND: "CHAIN", "http.request.method": "GET"}
+    assert len(_around(served).fetches) == 2
 
 
 def test_session_and_user_spread_from_any_span_and_the_user_is_hashed() -> None:

@@ -1,8 +1,9 @@
 """One attempt, once: a fetch tool, our span of the request and the HTTP span below are merged.
 
-Our own TOOL span wins. A tool span of another dialect knows the page but not the wire; the plain
-HTTP spans below it know status, times and retries but not the page: each HTTP span is an attempt,
-and the last one brought the page.
+Our own TOOL span wins, also over an HTTP span around it, of an instrumentor that lies around the
+SDK. A tool span of another dialect knows the page but not the wire; the plain HTTP spans below it
+know status, times and retries but not the page: each HTTP span is an attempt, and the last one
+brought the page.
 """
 
 import msgspec
@@ -20,14 +21,14 @@ def merge_fetches(tree: TraceTree) -> tuple[Fetch, ...]:
     """Collect the fetches of a trace, each attempt once, in order of (start, span id)."""
     wire: dict[str, list[SpanFacts]] = {}
     found: list[Fetch] = []
+    retold = _retold_by_us(tree)
     for fact in tree.facts:
-        if fact.role is Role.HTTP and fact.fetches:
+        if fact.role is Role.HTTP and fact.fetches and fact.span not in retold:
             owner = _owner(fact, tree)
             if owner is not None:
                 wire.setdefault(owner, []).append(fact)
     for group in (wire.pop("", []),):
         found.extend(_folded(group))
-    retold = _retold_by_us(tree)
     for fact in tree.facts:
         if fact.role is Role.HTTP or not (fact.fetches or fact.span in wire):
             continue
@@ -51,14 +52,16 @@ def _owner(http: SpanFacts, tree: TraceTree) -> str | None:
 
 
 def _retold_by_us(tree: TraceTree) -> set[str]:
-    """Return the tool spans of other dialects whose request a span of ours below them tells."""
-    ours = [fact for fact in tree.facts if fact.authoritative and fact.fetches]
-    return {
+    """Return the spans of other dialects whose request a span of ours below them tells."""
+    ours = [fact for fact in tree.facts if fact.authoritative]
+    tools = {
         above.span
         for fact in ours
+        if fact.fetches
         for above in tree.ancestors(fact)
-        if above.fetches and not above.authoritative
+        if above.fetches and not above.authoritative and above.role is not Role.HTTP
     }
+    return tools.union(above.span for fact in ours for above in tree.around(fact))
 
 
 def _of_tool(fact: SpanFacts, attempts: list[Fetch]) -> list[Fetch]:

@@ -31,9 +31,13 @@ def _nested(
     inner: dict[str, list[SpanFacts]] = {}
     for fact in tree.facts:
         if fact.span in kept:
+            around = (
+                {above.span for above in tree.around(fact)} if fact.authoritative else set[str]()
+            )
             for above in tree.ancestors(fact):
                 same_kind = (above.role is Role.LLM) == (fact.role is Role.LLM)
-                if above.span in kept and same_kind and above.role is not Role.HTTP:
+                is_wire = above.role is Role.HTTP and above.span not in around
+                if above.span in kept and same_kind and not is_wire:
                     inner.setdefault(above.span, []).append(fact)
     return [(fact, inner[fact.span]) for fact in tree.facts if fact.span in inner]
 

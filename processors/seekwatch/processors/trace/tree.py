@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from seekwatch.processors.dialects.base import SpanFacts
+from seekwatch.processors.dialects.base import Role, SpanFacts
 
 MAX_LEVELS: Final = 256
 """Ancestors that are looked at: no agent nests so deep, a forged trace can."""
@@ -31,6 +31,21 @@ class TraceTree:
                 return
             yield found
             parent = found.view.parent_id
+
+    def around(self, ours: SpanFacts) -> Iterator[SpanFacts]:
+        """Walk over the HTTP spans that tell the request of a span of our SDK once more.
+
+        An instrumentor that was switched on after the SDK lies around it. Nothing but our own
+        RETRIEVER span is between the two then: the HTTP span of a call to another service has
+        that service's spans below it.
+        """
+        if ours.role not in (Role.TOOL, Role.RETRIEVER, Role.LLM):
+            return
+        for above in self.ancestors(ours):
+            if above.role is Role.HTTP:
+                yield above
+            elif not (above.authoritative and above.role is Role.RETRIEVER):
+                return
 
     def is_below(self, fact: SpanFacts, ancestor: SpanFacts) -> bool:
         """Tell whether `ancestor` encloses `fact`; a span is not below itself."""

@@ -3,6 +3,9 @@
 An instrumentor of a model's library makes a span of each call. Where no framework is above it,
 each call would be a trace, and so a run, of its own. What such a span is has to be on it when it
 begins, as it is with OpenInference, OpenLLMetry and OpenTelemetry's own instrumentors.
+
+So it is with the span of a request that OpenTelemetry's instrumentor of an HTTP library makes where
+it was switched on after us, and lies around us: what we make of the request is below that span.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,8 +17,10 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from seekwatch.core import attributes
 from seekwatch.sdk._guard import guarded
+from seekwatch.sdk._http.call import STOCK_SCOPES, is_told
 from seekwatch.sdk._replacing import Undo, replace_all
 from seekwatch.sdk._runtime import current
+from seekwatch.sdk._stacks.texts import TextRequest
 
 from .conversation import is_model_call
 from .run import parent_context
@@ -23,6 +28,9 @@ from .stale import without_stale
 
 _STEPS: Final = frozenset({attributes.KIND_LLM, attributes.KIND_RETRIEVER, attributes.KIND_TOOL})
 _OPERATIONS: Final = frozenset({attributes.OPERATION_EXECUTE_TOOL, attributes.OPERATION_RETRIEVAL})
+_METHODS: Final = (attributes.HTTP_METHOD, "http.method")
+_URLS: Final = (attributes.URL_FULL, "http.url")
+"""By the newer conventions, and by those that the instrumentors still keep to."""
 
 
 def install(provider: Any) -> Undo:
@@ -58,11 +66,12 @@ def _placed(tracer: Tracer, processor: Any, described: Mapping[str, Any]) -> Con
     """Return the context of a run for a call that has nothing above it, else None."""
     if tracer.span_processor is not processor:
         return None
-    if not _is_step(described) or current() is None:
+    is_step = _is_step(described)
+    if not (is_step or _is_stock(tracer)) or current() is None:
         return None
     if get_current_span(without_stale(get_current())).get_span_context().is_valid:
         return None
-    return parent_context()
+    return parent_context() if is_step or _is_told(described) else None
 
 
 def _is_step(described: Mapping[str, Any]) -> bool:
@@ -70,3 +79,22 @@ def _is_step(described: Mapping[str, Any]) -> bool:
     if kind is not None:
         return kind in _STEPS
     return described.get(attributes.OPERATION_NAME) in _OPERATIONS or is_model_call(described)
+
+
+def _is_stock(tracer: Tracer) -> bool:
+    """Tell whether a tracer is that of an instrumentor of a library that we wrap, too."""
+    scope: Any = getattr(tracer, "_instrumentation_scope", None)
+    return getattr(scope, "name", None) in STOCK_SCOPES
+
+
+def _is_told(described: Mapping[str, Any]) -> bool:
+    """Tell whether a span is of a request that we are about to see: no other opens a run."""
+    method = next((described[name] for name in _METHODS if name in described), None)
+    url = next((described[name] for name in _URLS if name in described), None)
+    if not isinstance(method, str) or not isinstance(url, str):
+        return False
+    try:
+        return is_told(TextRequest(method, url, {}))
+    except ValueError:
+        # No URL that the library could send anything to.
+        return False
