@@ -1,6 +1,6 @@
 """What an agent's requests wait for the SDK: wall time, with real sockets and many at once.
 
-`python -m benchmarks.sdk_latency` (about four minutes) fetches pages from a server in another
+`python -m benchmarks.sdk_latency` (four to five minutes) fetches pages from a server in another
 process and times each request on the caller's side. The server takes its time for each, as the
 network does, and says how long it was; what is left is the agent's own time in the request, and
 rows compare that.
@@ -336,7 +336,7 @@ def measure(rounds: int, seconds: float) -> list[Row]:
 def main() -> int:
     """Measure and report."""
     parser = argument_parser("Wall time that the SDK adds to requests")
-    parser.add_argument("--rounds", type=int, default=5, help="samples of each (default 5)")
+    parser.add_argument("--rounds", type=int, default=4, help="samples of each (default 4)")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a sample (default 2)")
     arguments = parser.parse_args()
     os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "http"
