@@ -5,12 +5,13 @@ that is installed unless it was named, so that a package which is merely there c
 those who instrument with something else.
 """
 
+import logging
 import os
 from typing import Any, Final, cast
 
 from opentelemetry.instrumentation import distro as opentelemetry_distro
 
-from ._guard import logger
+from ._guard import say
 from ._instrumentors.libraries import by_entry_point, libraries, squeezed
 from ._no_code import AGENT, SERVICE_NAME, instrument_from_environment
 
@@ -74,7 +75,8 @@ class SeekwatchConfigurator:
                 other.load()().configure(**options)
             return
         if not instrument_from_environment():
-            logger.warning(
+            say(
+                logging.WARNING,
                 "this process is not watched: the agent has no name; set %s or %s",
                 AGENT,
                 SERVICE_NAME,

@@ -17,27 +17,52 @@ from seekwatch.core.redaction import Redactor
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-logger = logging.getLogger("seekwatch.sdk")
+_logger = logging.getLogger("seekwatch.sdk")
 
 # Reentrant: the collector of garbage may end a span of ours, and that fail, at any point.
 _lock = threading.RLock()
 _failures: Counter[str] = Counter()
 
 
-def failed(kind: str, error: Exception) -> None:
+def say(level: int, message: str, *args: object) -> None:
+    """Log a line: the only way in which the SDK does.
+
+    A handler, filter or formatter is the agent's code and may raise. Here it runs on the agent's
+    threads and on ours at times at which the agent asked for no logging, so that would raise into
+    a request or end a thread of ours. What it raises is counted, and not logged, of course.
+
+    Args:
+        level: one of `logging`.
+        message: with the marks of the `%` operator for `args`.
+        args: what to put in; said only where the level is on.
+    """
+    try:
+        _logger.log(level, message, *args, stacklevel=2)
+    except Exception:  # noqa: BLE001 - this is the fence around code of the agent
+        with _lock:
+            _failures["logging"] += 1
+
+
+def is_said(level: int) -> bool:
+    """Tell whether a line of this level would be logged, for what costs much to describe."""
+    return _logger.isEnabledFor(level)
+
+
+def failed(kind: str, error: BaseException) -> None:
     """Count a failure of ours and log the first of its kind."""
     with _lock:
         _failures[kind] += 1
         first = _failures[kind] == 1
     if first:
-        logger.warning(
+        say(
+            logging.WARNING,
             "%s failed (%s); the agent is not affected; later ones are only counted",
             kind,
             type(error).__name__,
         )
         # The message and the stack may quote the agent's content, so they are for debugging only.
-        if logger.isEnabledFor(logging.DEBUG):
-            logger.debug("%s failed:\n%s", kind, _description(error))
+        if is_said(logging.DEBUG):
+            say(logging.DEBUG, "%s failed:\n%s", kind, _description(error))
 
 
 def describe_by(describe: Callable[[BaseException], str]) -> None:

@@ -1,6 +1,7 @@
 """`instrument()` and its inverse: puts the parts together, each once, and takes them apart."""
 
 import functools
+import logging
 import os
 import threading
 import time
@@ -21,7 +22,7 @@ from ._export import exporters, health, providers, quiet
 from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
 from ._export.stage import ExportStage
 from ._finisher import Finisher
-from ._guard import failed, guard, guarded, logger
+from ._guard import failed, guard, guarded, say
 from ._http import stock_httpx
 from ._instrumentors.switching import install as install_instrumentors
 from ._privacy.carriers import Carriers
@@ -119,7 +120,7 @@ def _instrument(
         _say_already(_installed.runtime.config, config)
         return
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        logger.info("OTEL_SDK_DISABLED is true: nothing is instrumented")
+        say(logging.INFO, "OTEL_SDK_DISABLED is true: nothing is instrumented")
         return
     undo: list[Callable[[float], None]] = []
     try:
@@ -138,14 +139,15 @@ def _say_already(held: Config, asked: Config) -> None:
     """A notebook's cell that is run again is no mistake; one that says something else may be."""
     other = held.other_arguments(asked)
     if other:
-        logger.warning(
+        say(
+            logging.WARNING,
             "already instrumented as %r: this call changes nothing, and the other value of %s is "
             "not used; call uninstrument() first to begin anew",
             held.agent,
             ", ".join(other),
         )
     else:
-        logger.info("already instrumented as %r", held.agent)
+        say(logging.INFO, "already instrumented as %r", held.agent)
 
 
 def _install(
@@ -372,7 +374,7 @@ def _take_apart(installation: _Installation) -> None:
     installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
     lost = {name: count for name, count in lost_by(installation.runtime).items() if count}
     if lost:
-        logger.warning("not everything reached the collector: %s", lost)
+        say(logging.WARNING, "not everything reached the collector: %s", lost)
 
 
 def _undo_all(undo: list[Callable[[float], None]], deadline: float) -> None:

@@ -4,12 +4,13 @@ Whoever starts the agent (`run`, `opentelemetry-instrument`, a deployment) sets 
 itself does not read them, so that a call in the agent's code means what it says.
 """
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 from ._config import Config, build_config
-from ._guard import logger
+from ._guard import say
 from ._instrument import instrument
 
 AGENT: Final = "SEEKWATCH_AGENT"
@@ -63,7 +64,7 @@ def instrument_from_environment() -> bool:
     try:
         given = arguments()
     except ValueError as error:
-        logger.warning("this process is not watched: %s", error)
+        say(logging.WARNING, "this process is not watched: %s", error)
         return True
     if given is None:
         return False

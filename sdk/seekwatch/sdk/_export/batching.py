@@ -5,6 +5,7 @@ for half a minute. An agent with a black-holed collector must not feel any of it
 bounded in bytes too, counts its drops, and gives up at its deadline.
 """
 
+import logging
 import os
 import threading
 import time
@@ -18,7 +19,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import Span as OpenSpan
 
 from seekwatch.sdk._finisher import PAUSE_SECONDS
-from seekwatch.sdk._guard import guard, guarded, logger
+from seekwatch.sdk._guard import guard, guarded, say
 
 QUEUE_BYTES: Final = 64 * 1024 * 1024
 """Bound for what waits to be exported, by the length of its strings."""
@@ -56,7 +57,7 @@ def _positive(name: str, default: int) -> int:
         return default
     if text.isdigit() and int(text) > 0:
         return int(text)
-    logger.warning("%s=%r is not a positive number; using %d", name, text, default)
+    say(logging.WARNING, "%s=%r is not a positive number; using %d", name, text, default)
     return default
 
 
@@ -194,7 +195,10 @@ class BatchingProcessor(SpanProcessor):
                 if len(self._queue) == self._limits.batch_size:
                     self._changed.notify_all()
         if first and not self._closed:
-            logger.warning("the span queue is full; spans are dropped and counted from here on")
+            say(
+                logging.WARNING,
+                "the span queue is full; spans are dropped and counted from here on",
+            )
 
     def _start(self) -> None:
         self._thread = threading.Thread(target=self._run, name="seekwatch-export", daemon=True)

@@ -4,6 +4,7 @@ The gRPC exporter is imported only when that protocol is chosen: it brings a C e
 threads of its own, which an agent that forks should not load for nothing.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult, MetricsData
 from opentelemetry.sdk.trace.export import SpanExporter
 
-from seekwatch.sdk._guard import failed, logger
+from seekwatch.sdk._guard import failed, say
 
 from .quiet import quietly
 
@@ -69,7 +70,10 @@ def _make_discreet(exporter: MetricExporter, clean: Callable[[MetricsData], Metr
             result = export(ready, *args, **options)
         if result is not MetricExportResult.SUCCESS and not said:
             said = True
-            logger.warning("the collector did not take the metrics; later failures are not told")
+            say(
+                logging.WARNING,
+                "the collector did not take the metrics; later failures are not told",
+            )
         return result
 
     exporter.export = export_discreetly  # type: ignore[method-assign]
@@ -82,7 +86,8 @@ def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
             continue
         known = build.get(name or "otlp")
         if known is None:
-            logger.warning(
+            say(
+                logging.WARNING,
                 "%s=%r is not known here (otlp, console, none); nothing is exported to it",
                 variable,
                 name,
@@ -91,7 +96,8 @@ def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
         try:
             exporters.append(known())
         except ModuleNotFoundError as error:
-            logger.warning(
+            say(
+                logging.WARNING,
                 "the %s exporter is not installed (no module %s); nothing is exported to it: "
                 "OTLP over gRPC needs pip install 'seekwatch[grpc]'",
                 name or "otlp",
@@ -209,8 +215,11 @@ def export_hosts(endpoint: str | None) -> frozenset[str]:
             default = 443 if parts.scheme in {"https", "grpcs"} else 80
             authority = f"{parts.hostname}:{parts.port or default}"
         except ValueError as error:
-            logger.warning(
-                "%s is no usable address (%s); nothing can be exported to it", name, error
+            say(
+                logging.WARNING,
+                "%s is no usable address (%s); nothing can be exported to it",
+                name,
+                error,
             )
             continue
         if parts.hostname:

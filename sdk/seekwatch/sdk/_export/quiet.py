@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from seekwatch.sdk._guard import logger
+from seekwatch.sdk._guard import is_said, say
 
 _SPEAKERS: Final = (
     "opentelemetry.exporter.otlp.proto.http.trace_exporter",
@@ -28,8 +28,8 @@ class _OncePerKind(logging.Filter):
         """Let a record pass unless it was made by an export of ours."""
         if not getattr(_ours, "exporting", False):
             return True
-        if logger.isEnabledFor(logging.DEBUG):
-            logger.debug("the exporter said: %s", record.getMessage())
+        if is_said(logging.DEBUG):
+            say(logging.DEBUG, "the exporter said: %s", record.getMessage())
         return False
 
 

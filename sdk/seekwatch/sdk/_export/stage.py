@@ -18,7 +18,7 @@ from opentelemetry.trace import Link, Status
 from seekwatch.core import attributes
 from seekwatch.core.redaction import Redactor
 from seekwatch.sdk._finisher import YIELD_SECONDS
-from seekwatch.sdk._guard import failed, guard, logger
+from seekwatch.sdk._guard import failed, guard, say
 from seekwatch.sdk._privacy.carriers import Carriers
 from seekwatch.sdk._privacy.masking import Masking
 from seekwatch.sdk._privacy.withholding import Withholder
@@ -119,7 +119,7 @@ class ExportStage:
         self._told = True
         largest = max(spans, key=encoded_size)
         context = largest.context
-        logger.log(
+        say(
             level,
             "the collector did not take %d spans (%d bytes): %s; the largest: %s, trace %s, "
             "span %s, %d bytes",

@@ -6,6 +6,7 @@ none of ours beside it.
 
 import contextlib
 import functools
+import logging
 import os
 import sys
 import threading
@@ -18,7 +19,7 @@ from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
 from seekwatch.sdk._config import Config
-from seekwatch.sdk._guard import failed, guard, logger
+from seekwatch.sdk._guard import failed, guard, say
 from seekwatch.sdk._imports import when_imported
 
 from . import content, langchain_context
@@ -112,7 +113,8 @@ class _Switchboard:
                     waiting.append(f"{name} by {allowed[0].title}")
         on = [f"{each.library} by {each.on}" for each in self.switched.values() if each.on]
         if on or waiting:
-            logger.info(
+            say(
+                logging.INFO,
                 "instrumentors switched on: %s; when imported: %s",
                 ", ".join(sorted(on)) or "none",
                 ", ".join(sorted(waiting)) or "none",
@@ -144,7 +146,7 @@ class _Switchboard:
                 self._undo.extend(undo)
                 undo.clear()
         _undo_all(undo)
-        logger.debug("instrumentor of %s: %s", library.name, chosen.on or chosen.reason)
+        say(logging.DEBUG, "instrumentor of %s: %s", library.name, chosen.on or chosen.reason)
 
     def _choose(
         self, library: Library, candidates: list[Candidate], undo: list[Callable[[], None]]

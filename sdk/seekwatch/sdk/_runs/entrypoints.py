@@ -4,6 +4,7 @@ The module may be imported before or after `instrument`: one that is there is wr
 that is not is wrapped when it is imported.
 """
 
+import logging
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -11,7 +12,7 @@ from typing import Any
 
 from opentelemetry.context import Context
 
-from seekwatch.sdk._guard import guard, logger
+from seekwatch.sdk._guard import guard, say
 from seekwatch.sdk._imports import when_imported
 from seekwatch.sdk._replacing import Undo, last_first, owner_of, replace
 from seekwatch.sdk._runtime import current
@@ -63,7 +64,8 @@ def install(module_name: str, attribute: str) -> Undo:
         wrap_in(module)
     elif module is not None and module is sys.modules.get("__main__"):
         # Nothing tells when a script has defined its last function.
-        logger.warning(
+        say(
+            logging.WARNING,
             "entrypoint %s:%s is not there yet; in a script, call instrument() below the function; "
             "no run is seen",
             module_name,
@@ -89,6 +91,11 @@ def _resolves(module: ModuleType, attribute: str) -> bool:
 def _wrap_attribute(module: ModuleType, attribute: str) -> Undo:
     undo = replace(module, attribute, lambda function: wrap(function, _begin))
     if undo is None:
-        logger.warning("entrypoint %s:%s is not there; no run is seen", module.__name__, attribute)
+        say(
+            logging.WARNING,
+            "entrypoint %s:%s is not there; no run is seen",
+            module.__name__,
+            attribute,
+        )
         return lambda: None
     return undo

@@ -6,6 +6,7 @@ on in it for as long as the monitor waits for a root; else at a cap. It always e
 at which something last went on in it.
 """
 
+import logging
 import os
 import queue
 import threading
@@ -20,7 +21,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 
 from seekwatch.core import attributes
 from seekwatch.sdk._export.batching import end_with_clean_keys, held_attributes, is_finishing
-from seekwatch.sdk._guard import failed, guard, logger
+from seekwatch.sdk._guard import failed, guard, say
 from seekwatch.sdk._runtime import Runtime
 from seekwatch.sdk._version import version
 
@@ -246,7 +247,7 @@ def _seconds(name: str, default: float) -> float:
         seconds = 0.0
     if 0 < seconds < float("inf"):
         return seconds
-    logger.warning("%s=%r is not a positive number of seconds; using %g", name, text, default)
+    say(logging.WARNING, "%s=%r is not a positive number of seconds; using %g", name, text, default)
     return default
 
 

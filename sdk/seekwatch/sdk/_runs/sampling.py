@@ -4,6 +4,7 @@ A run is counted once, by its trace. Those that are seen are counted where a run
 from the first unseen one on, wherever a span of ours begins.
 """
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -12,7 +13,7 @@ from typing import Final
 from opentelemetry.trace import SpanContext
 
 from seekwatch.core import attributes
-from seekwatch.sdk._guard import logger
+from seekwatch.sdk._guard import say
 
 _REMEMBERED: Final = 4096
 """Traces that are known to be counted already."""
@@ -55,12 +56,13 @@ class RunCount:
                 return
             self.unsampled += 1
             now = time.monotonic()
-            say = self._logged is None or now - self._logged > _LOG_SECONDS
-            if say:
+            due = self._logged is None or now - self._logged > _LOG_SECONDS
+            if due:
                 self._logged = now
             unseen, total = self.unsampled, self.unsampled + self.sampled
-        if say:
-            logger.warning(
+        if due:
+            say(
+                logging.WARNING,
                 "the monitor is blind to %d of %d runs so far: their traces are not sampled; to "
                 "see all of them set OTEL_TRACES_SAMPLER=parentbased_always_on (and so in the "
                 "services that call this one) and sample after Seekwatch",
