@@ -172,6 +172,40 @@ def test_a_python_without_seekwatch_says_so_and_runs(folder: Path) -> None:
     assert "install seekwatch there" in done.stderr
 
 
+HINT = "/path/to/agent/bin/python -m seekwatch.sdk run"
+
+
+def test_an_agent_whose_environment_is_another_is_told_how_to_run_it_there(folder: Path) -> None:
+    (folder / "agent.py").write_text("import agents_own_library\n")
+    done = run("--agent", "a", "--", "python", "agent.py", folder=folder)
+    assert done.returncode == 1
+    told, _, hint = done.stderr.partition("seekwatch: ")
+    assert told.rstrip().endswith("No module named 'agents_own_library'")
+    assert HINT in hint
+    assert sys.executable in hint
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ((sys.executable, "agent.py"), "import agents_own_library"),
+        (("sh", "-c", "exec python3 agent.py || exit 1"), "import agents_own_library"),
+        (("python", "agent.py"), "raise ValueError('theirs')"),
+        (
+            ("python", "agent.py"),
+            "import httpx, os; assert 'SEEKWATCH_RUN_PYTHON' not in os.environ",
+        ),
+    ],
+)
+def test_nothing_is_said_of_environments_where_there_is_no_doubt(
+    folder: Path, command: tuple[str, ...], code: str
+) -> None:
+    (folder / "agent.py").write_text(code + "\n")
+    done = run("--agent", "a", "--", *command, folder=folder)
+    assert "agent/bin/python" not in done.stderr
+    assert "AssertionError" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

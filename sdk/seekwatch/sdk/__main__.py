@@ -14,6 +14,9 @@ from . import _no_code
 RUN_PID: Final = "SEEKWATCH_RUN_PID"
 """The process that `run` becomes: the only one that complains when it cannot be watched."""
 
+RUN_PYTHON: Final = "SEEKWATCH_RUN_PYTHON"
+"""What that process runs, where `run` chose it from its own environment, as no path was given."""
+
 _FOLDER: Final = str(Path(__file__).parent / "_sitecustomize")
 _PROGRAM: Final = "SEEKWATCH_PROGRAM"
 _PYTHONS: Final = frozenset({"python", "python3"})
@@ -24,8 +27,10 @@ examples:
   %(prog)s --agent my-agent --entrypoint app.agent:answer -- gunicorn app:app
 
 The command takes the place of this process: signals, exit code and streams are its own. Every
-Python that it starts is watched as well. `python` is the Python that runs this command. Each option
-is passed on as a variable, which may be set instead; OTEL_* variables hold as ever.
+Python that it starts is watched as well. `python` is the Python that runs this command: an agent
+with an environment of its own needs seekwatch in that one, and is run by its Python, with
+`-m seekwatch.sdk run`. Each option is passed on as a variable, which may be set instead; OTEL_*
+variables hold as ever.
 """
 
 
@@ -132,6 +137,9 @@ def _execute(run: argparse.ArgumentParser, command: Sequence[str]) -> NoReturn:
     paths = [_FOLDER, *(path for path in paths if path != _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     os.environ[RUN_PID] = str(os.getpid())
+    os.environ.pop(RUN_PYTHON, None)
+    if found != command[0] and Path(found).parent == Path(sys.executable).parent:
+        os.environ[RUN_PYTHON] = found
     if os.name == "nt":
         # Windows has no exec: what it calls so returns to the shell at once.
         sys.exit(subprocess.run([found, *command[1:]], check=False).returncode)  # noqa: S603

@@ -7,6 +7,7 @@ so it uses nothing that they may lack and never fails.
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 _HERE = Path(__file__).resolve().parent
 
@@ -54,12 +55,32 @@ def _instrument() -> None:
         os.environ["PYTHONPATH"] = before
 
 
+def _hint_at_a_missing_module() -> None:
+    """Say what may be wrong where the program lacks a module and nobody named this Python."""
+    chosen = os.environ.pop("SEEKWATCH_RUN_PYTHON", None)
+    if chosen is None or os.environ.get("SEEKWATCH_RUN_PID") != str(os.getpid()):
+        return
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+        shown(kind, error, traceback)
+        if isinstance(error, ModuleNotFoundError):
+            _say(
+                f"this ran in the environment of `seekwatch run` itself ({chosen}); where the "
+                "agent has one of its own, install seekwatch there and run it with its Python: "
+                "/path/to/agent/bin/python -m seekwatch.sdk run -- python ..."
+            )
+
+    sys.excepthook = show
+
+
 def _say(text: str) -> None:
     sys.stderr.write(f"seekwatch: {text}\n")
 
 
 if sys.version_info >= (3, 11) and not _is_helper_of_python():
     try:
+        _hint_at_a_missing_module()
         _instrument()
     except Exception as error:  # noqa: BLE001 - the program goes on, whatever it is
         _say(f"this process is not watched: {error!r}")
