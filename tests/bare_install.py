@@ -29,8 +29,8 @@ MONITOR_MODULES: Final = frozenset(
     {"grpc", "kafka", "msgspec", "prometheus_client", "pydantic", "rich", "typer", "yaml"}
 )
 
-NEEDS_THE_MONITOR: Final = "pip install 'seekwatch[monitor]'"
-"""What the script of the command line says without its libraries."""
+NEEDS_THE_MONITOR: Final = ".whl[monitor]'"
+"""What is said without the monitor's libraries: the wheel that this is from, and the extra."""
 
 AGENT: Final = """
 import json, sys
@@ -106,8 +106,24 @@ def try_the_script(python: Path, folder: Path) -> None:
         [str(script), "--version"], cwd=folder, capture_output=True, text=True, check=False
     )
     said = result.stderr.strip()
-    if result.returncode != 2 or NEEDS_THE_MONITOR not in said or len(said.splitlines()) != 1:
+    if result.returncode != 2 or NEEDS_THE_MONITOR not in said or len(said.splitlines()) > 2:
         raise BareInstallError(f"the script ends with {result.returncode} and says:\n{said}")
+
+
+def import_the_test_tools(python: Path, folder: Path) -> None:
+    """Import what a user's own tests begin with, which needs the monitor's libraries.
+
+    Raises:
+        BareInstallError: the error does not name the extra.
+    """
+    for module in ("seekwatch.core.testing", "seekwatch.processors.testing"):
+        result = subprocess.run(
+            [str(python), "-I", "-c", f"import {module}"],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said = result.stderr.strip().splitlines()[-1:]
+        if result.returncode == 0 or not said or NEEDS_THE_MONITOR not in said[0]:
+            raise BareInstallError(f"the import of {module} says:\n{result.stderr}")
 
 
 def _run(*command: str | Path, cwd: Path | None = None) -> str:
@@ -126,6 +142,7 @@ def main() -> int:
         try:
             python = install(build_wheel(folder), folder / "environment")
             try_the_script(python, folder)
+            import_the_test_tools(python, folder)
             print(watch_a_run(python, folder))
         except BareInstallError as error:
             print(f"bare install: {error}", file=sys.stderr)

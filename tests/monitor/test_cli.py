@@ -191,6 +191,9 @@ def test_score_prints_readable_and_json(call: Call, tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"\x0a\xff not otlp", "holds no OTLP"),
         (b"{broken", "holds no OTLP"),
+        (b'{"traces": 1}', "holds no resourceSpans"),
+        (b'{"resourceSpans": [', "holds no OTLP"),
+        (b"\x28\xb5\x2f\xfd damaged", "cannot be read"),
     ],
 )
 def test_score_of_something_else_says_so(
@@ -201,6 +204,65 @@ def test_score_of_something_else_says_so(
     answer = call("score", str(file))
     assert answer.code == 2
     assert words in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("score",), "FILE"),
+        (("doctor", "--config"), "--config"),
+        (("tail", "--config"), "--config"),
+        (("up", "--policy"), "policy"),
+        (("worker", "--policy"), "policy"),
+        (("score", "other", "--truth"), "truth"),
+        (("tail", "--data"), "embedded.path"),
+        (("up", "--data"), "embedded.path"),
+        (("receive", "--data"), "embedded.path"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "words_of_fix"),
+    [
+        ("missing", ("no such file",)),
+        ("folder", ("is a directory", "is a folder")),
+        ("bytes", ("is no text", "holds no OTLP", "is not a database")),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_with_the_reason(
+    call: Call,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    key: str,
+    name: str,
+    words_of_fix: tuple[str, ...],
+) -> None:
+    if name == "missing" and words[0] in {"up", "receive"} and words[1] == "--data":
+        pytest.skip("these make the file")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe" * 60)
+    answer = call(*words, name)
+    assert answer.code == 2
+    error, fix = [line for line in answer.err.splitlines() if line.startswith(("error", "fix"))]
+    assert error == f"error  {key} = '{name}'"
+    assert any(part in fix for part in words_of_fix), fix
+    assert "Traceback" not in answer.err
+
+
+def test_an_empty_file_is_no_log_to_look_at(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "seekwatch.db").touch()
+    answer = call("tail", "--no-follow")
+    assert answer.code == 2
+    assert f"is empty in {tmp_path}" in answer.err
+    assert not (tmp_path / "seekwatch.db").stat().st_size
+
+
+def test_a_damaged_archive_is_named(call: Call, tmp_path: Path, up: MonitorProcess) -> None:
+    archive = up.service.log.parent / "archive"
+    lines = [line for path in archive.rglob("*.jsonl") for line in path.read_bytes().splitlines()]
+    (tmp_path / "damaged.jsonl").write_bytes(lines[0] + b"\n{broken}\n")
+    answer = call("score", "damaged.jsonl")
+    assert answer.code == 2
+    assert "is a damaged archive (damaged.jsonl, line 2" in answer.err
 
 
 def test_score_without_an_agent_run_is_an_error_of_its_own(call: Call, tmp_path: Path) -> None:

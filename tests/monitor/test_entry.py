@@ -1,10 +1,12 @@
 """The script's entry says what to install where the command line's libraries are missing."""
 
+import subprocess
 import sys
 from importlib.metadata import version
 
 import pytest
 
+from seekwatch.core.extras import install_command
 from seekwatch.monitor import entry
 
 
@@ -28,8 +30,8 @@ def test_a_missing_library_is_told_with_the_extra_that_has_it(
     with pytest.raises(SystemExit) as end:
         entry.main()
     assert end.value.code == 2
-    said = "the command line needs the monitor: pip install 'seekwatch[monitor]'\n"
-    assert capsys.readouterr().err == said
+    said = f"the command line needs the monitor: {install_command('monitor')}\n"
+    assert capsys.readouterr().err.startswith(said)
 
 
 def test_a_missing_module_of_our_own_is_not_blamed_on_an_extra(
@@ -48,3 +50,22 @@ def test_with_the_monitor_it_is_the_command_line(
         entry.main()
     assert not end.value.code
     assert capsys.readouterr().out.strip() == f"seekwatch {version('seekwatch')}"
+
+
+def test_an_agent_is_watched_without_the_monitor() -> None:
+    # None in `sys.modules` is what an import finds of a library that is not installed.
+    code = (
+        "import sys; sys.modules['typer'] = None\n"
+        "from seekwatch.monitor import entry\n"
+        "sys.argv = ['seekwatch', *sys.argv[1:]]\n"
+        "entry.main()\n"
+    )
+    command = ("run", "--agent", "a", "--", "python", "-c", "print('watched')")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "watched\n", "")

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from seekwatch.collector.kafka_errors import KafkaError, kafka_errors
 from seekwatch.core.errors import ConfigurationError, RetryableError
+from seekwatch.core.extras import install_command
 from seekwatch.core.records import Output, Signal
 
 _kafka: Any = importlib.import_module("kafka")
@@ -134,7 +135,7 @@ class KafkaSettings:
         for codec, present in _CODECS.items():
             if not getattr(_codec, present)():
                 raise ConfigurationError(
-                    "kafka", codec, "this codec is not installed; install `seekwatch[monitor]`"
+                    "kafka", codec, f"this codec is not installed: {install_command('monitor')}"
                 )
 
     def _check_security(self) -> None:

@@ -6,6 +6,23 @@ the boundary where they enter.
 """
 
 
+def why_unreadable(error: Exception) -> str:
+    """Say in a person's words why a file could not be read, without its name."""
+    match error:
+        case FileNotFoundError():
+            return "no such file"
+        case IsADirectoryError():
+            return "is a directory; name a file"
+        case PermissionError():
+            return "may not be read by this user"
+        case UnicodeDecodeError():
+            return "is no text in UTF-8"
+        case OSError():
+            return f"cannot be read: {error.strerror or error}"
+        case _:
+            return f"cannot be read: {error}"
+
+
 class SeekwatchError(Exception):
     """Base of every error that Seekwatch raises on purpose."""
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from seekwatch.core.errors import ConfigurationError
+from seekwatch.core.errors import ConfigurationError, why_unreadable
 
 POLICY_SCHEMA: Final = 1
 
@@ -234,8 +234,8 @@ def load_policy(path: Path) -> Policy:
     """
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigurationError("policy", str(path), f"cannot be read: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError("policy", str(path), why_unreadable(error)) from error
     except yaml.YAMLError as error:
         raise ConfigurationError("policy", str(path), f"is no YAML: {error}") from error
     if document is None:

@@ -17,21 +17,24 @@ give equal bytes.
 `span`, `log`, `traces_request` and `logs_request` build telemetry of any other dialect.
 """
 
-from seekwatch.core.fixed_clock import FixedClock
-from seekwatch.core.otlp.building import (
-    START,
-    AttributeMap,
-    AttributeValue,
-    log,
-    log_record,
-    logs_request,
-    span,
-    span_id,
-    trace_id,
-    traces_request,
-)
-from seekwatch.core.sdk_shapes import body_attributes, result, timestamp
-from seekwatch.core.trace_builder import TraceBuilder
+from seekwatch.core.extras import needs
+
+with needs("monitor"):
+    from seekwatch.core.fixed_clock import FixedClock
+    from seekwatch.core.otlp.building import (
+        START,
+        AttributeMap,
+        AttributeValue,
+        log,
+        log_record,
+        logs_request,
+        span,
+        span_id,
+        trace_id,
+        traces_request,
+    )
+    from seekwatch.core.sdk_shapes import body_attributes, result, timestamp
+    from seekwatch.core.trace_builder import TraceBuilder
 
 __all__ = [
     "START",

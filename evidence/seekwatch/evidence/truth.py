@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from seekwatch.core.errors import ConfigurationError
+from seekwatch.core.errors import ConfigurationError, why_unreadable
 from seekwatch.core.evidence import ExpectedFact, TruthRecord
 
 _JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
@@ -111,7 +111,7 @@ def load_truth(path: Path) -> dict[str, TruthRecord]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError("truth", str(path), f"cannot be read: {error}") from error
+        raise ConfigurationError("truth", str(path), why_unreadable(error)) from error
     records: dict[str, TruthRecord] = {}
     lines: dict[str, int] = {}
     for written in _written(path, text):

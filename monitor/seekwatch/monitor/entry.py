@@ -4,10 +4,10 @@ The SDK alone comes without the command line's libraries; a traceback would not 
 them.
 """
 
+import os
 import sys
-from typing import Final
 
-_MISSING: Final = "the command line needs the monitor: pip install 'seekwatch[monitor]'"
+from seekwatch.core.extras import install_command
 
 
 def main() -> None:
@@ -17,6 +17,18 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "seekwatch").partition(".")[0] == "seekwatch":
             raise  # one of our own modules: the install is broken, and no extra mends it
-        print(_MISSING, file=sys.stderr)
+        if sys.argv[1:2] == ["run"]:
+            _watch()
+        print(
+            f"the command line needs the monitor: {install_command('monitor')}\n"
+            "an agent is watched without it: seekwatch run, or python -m seekwatch.sdk run",
+            file=sys.stderr,
+        )
         sys.exit(2)
     command_line()
+
+
+def _watch() -> None:
+    """Become the SDK's own `run`, which an agent's environment has too."""
+    os.environ["SEEKWATCH_PROGRAM"] = "seekwatch"
+    os.execv(sys.executable, [sys.executable, "-m", "seekwatch.sdk", *sys.argv[1:]])  # noqa: S606

@@ -9,20 +9,30 @@ A user's test asserts on the axes that production is watched by; ours use the sa
     assert_axis(card, "citation_validity", "good")
 """
 
-from seekwatch.core.evidence import Evidence, LinkCheck, TruthRecord
-from seekwatch.core.model import Episode
-from seekwatch.core.otlp.requests import RawItem, raw_items
-from seekwatch.core.otlp.view import Group, SpanView
-from seekwatch.core.policy import Policy
-from seekwatch.core.records import Signal
-from seekwatch.core.redaction import Redactor
-from seekwatch.core.scorecard import Axis, AxisVerdict, CloseReason, Envelope, Outcome, Scorecard
-from seekwatch.core.tags import FailureTag
-from seekwatch.core.testing import TraceBuilder
-from seekwatch.core.verdicts import Verdict
-from seekwatch.processors.cuts import Cut
-from seekwatch.processors.normalise import normalise
-from seekwatch.processors.score import score_with_errors
+from seekwatch.core.extras import needs
+
+with needs("monitor"):
+    from seekwatch.core.evidence import Evidence, LinkCheck, TruthRecord
+    from seekwatch.core.model import Episode
+    from seekwatch.core.otlp.requests import RawItem, raw_items
+    from seekwatch.core.otlp.view import Group, SpanView
+    from seekwatch.core.policy import Policy
+    from seekwatch.core.records import Signal
+    from seekwatch.core.redaction import Redactor
+    from seekwatch.core.scorecard import (
+        Axis,
+        AxisVerdict,
+        CloseReason,
+        Envelope,
+        Outcome,
+        Scorecard,
+    )
+    from seekwatch.core.tags import FailureTag
+    from seekwatch.core.testing import TraceBuilder
+    from seekwatch.core.verdicts import Verdict
+    from seekwatch.processors.cuts import Cut
+    from seekwatch.processors.normalise import normalise
+    from seekwatch.processors.score import score_with_errors
 
 __all__ = [
     "assert_axis",

@@ -72,6 +72,10 @@ def scorer_from(settings: Settings) -> EpisodeScorer:
 def embedded_log(settings: Settings) -> EmbeddedLog:
     """Open the embedded log, making its file when it is missing."""
     embedded = settings.embedded
+    if embedded.path.is_dir():
+        raise ConfigurationError(
+            "embedded.path", str(embedded.path), "is a directory; name a file in it"
+        )
     made = not embedded.path.exists()
     return EmbeddedLog(
         embedded.path,
@@ -89,11 +93,13 @@ def existing_log(settings: Settings) -> EmbeddedLog:
         ConfigurationError: there is no such file.
     """
     path = settings.embedded.path
-    if not path.exists():
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        what = "is empty" if path.exists() else "no such file"
         raise ConfigurationError(
             "embedded.path",
             str(path),
-            "no such file; start `seekwatch up`, or name it by --data",
+            f"{what} in {path.absolute().parent}; start `seekwatch up` there, or name by --data "
+            "the log of the one that runs: seekwatch.db in the folder that it was started in",
         )
     return embedded_log(settings)
 

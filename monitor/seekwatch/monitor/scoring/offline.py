@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from seekwatch.core.archive import ArchiveEntry
+from seekwatch.core.errors import ConfigurationError, UndecodableError, why_unreadable
 from seekwatch.core.records import LogRecord, PartitionState, Position, Signal
 from seekwatch.core.scorecard import Scorecard
 from seekwatch.exporters.archive_reader import looks_like_archive, read_archive
@@ -31,13 +32,12 @@ def score_files(
     """Yield the scorecards of OTLP files or archives, in the order in which traces close.
 
     Raises:
-        ConfigurationError: a file cannot be read or holds neither.
-        UndecodableError: an archive has a damaged entry, or one of another schema.
+        ConfigurationError: a file cannot be read, holds neither, or is a damaged archive.
     """
     requests: list[Request] = []
     for path in paths:
-        if looks_like_archive(path):
-            yield from (_rescored(entry, scorer) for entry in _current(read_archive(path)))
+        if _is_archive(path):
+            yield from (_rescored(entry, scorer) for entry in _current(_archived(path)))
         else:
             requests += read_requests(path)
     for cut in cuts_of(requests, rules):
@@ -46,6 +46,29 @@ def score_files(
             card = scorer.score(cut, episode, scorer.known(episode)).scorecard
             if card is not None:
                 yield card
+
+
+def _is_archive(path: Path) -> bool:
+    try:
+        archive = looks_like_archive(path)
+    except OSError as error:
+        raise ConfigurationError("FILE", str(path), why_unreadable(error)) from error
+    if path.is_dir() and not archive:
+        raise ConfigurationError(
+            "FILE", str(path), "is a folder without an archive in it; give its files one by one"
+        )
+    return archive
+
+
+def _archived(path: Path) -> Iterator[ArchiveEntry]:
+    try:
+        yield from read_archive(path)
+    except OSError as error:
+        raise ConfigurationError("FILE", str(path), why_unreadable(error)) from error
+    except UndecodableError as error:
+        raise ConfigurationError(
+            "FILE", str(path), f"is a damaged archive ({error}); score its other files one by one"
+        ) from error
 
 
 def cuts_of(requests: Iterable[Request], rules: ClosingRules) -> tuple[Cut, ...]:

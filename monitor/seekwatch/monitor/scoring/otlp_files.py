@@ -5,18 +5,21 @@ file one request, or many with a length of four bytes before each (the same expo
 """
 
 import gzip
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import zstandard
 
-from seekwatch.core.errors import ConfigurationError, UndecodableError
+from seekwatch.core.errors import ConfigurationError, UndecodableError, why_unreadable
 from seekwatch.core.otlp.requests import raw_items
 from seekwatch.core.records import Signal
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_SIGNALS: Final = re.compile(rb'"resource_?(spans|logs|metrics)"', re.IGNORECASE)
+"""A key of OTLP's requests in JSON; anything else in them may be left out."""
 _LARGEST: Final = 1 << 30
 """Bytes of a file after decompression."""
 
@@ -37,12 +40,16 @@ def read_requests(path: Path) -> list[Request]:
     try:
         content = _decompressed(path.read_bytes())
     except (OSError, EOFError, zstandard.ZstdError) as error:
-        raise ConfigurationError("FILE", str(path), f"cannot be read: {error}") from error
+        raise ConfigurationError("FILE", str(path), why_unreadable(error)) from error
     requests = list(_split(content))
     if not requests:
         raise ConfigurationError("FILE", str(path), "is empty; give a file of OTLP requests")
     for request in requests:
         _check(path, request)
+    if _is_other_json(content):
+        raise ConfigurationError(
+            "FILE", str(path), "is JSON, but holds no resourceSpans; give OTLP, or an archive"
+        )
     return requests
 
 
@@ -53,6 +60,11 @@ def _split(content: bytes) -> Iterator[Request]:
     framed = list(_framed(content))
     for value in framed or ([content] if content else []):
         yield Request(Signal.TRACES, value)
+
+
+def _is_other_json(content: bytes) -> bool:
+    """Tell JSON of something else, which reads as a request without any known key."""
+    return content.lstrip()[:1] == b"{" and not _SIGNALS.search(content)
 
 
 def _json_requests(content: bytes) -> Iterator[Request]:

@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError
 
-from seekwatch.core.errors import ConfigurationError
+from seekwatch.core.errors import ConfigurationError, why_unreadable
 
 from .kafka_options import typed_options
 from .model import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
@@ -140,8 +140,8 @@ def _not_json(error: SettingsError) -> ConfigurationError:
 def _read(path: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigurationError("--config", str(path), f"cannot be read: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError("--config", str(path), why_unreadable(error)) from error
     except yaml.YAMLError as error:
         raise ConfigurationError("--config", str(path), f"is no YAML: {error}") from error
     if document is None:
