@@ -96,3 +96,8 @@ def test_reasons_are_fit_for_a_label() -> None:
     words: list[Any] = [reason.value for reason in Reason]
     assert all(word == word.lower() and " " not in word for word in words)
     assert len(set(words)) == len(words)
+
+
+def test_a_check_names_each_of_its_spans_once() -> None:
+    check = Check.good("seen", "twice in one span", spans=["b" * 16, "a" * 16, "b" * 16])
+    assert check.spans == ("b" * 16, "a" * 16)

@@ -346,4 +346,4 @@ def test_the_line_of_a_good_verdict_tells_what_could_not_be_judged() -> None:
     trace = answered(searched().fetch(FIRST, html=article(FIRST_FACT)).fetch(SECOND, status=403))
     verdict = score_trace(trace).axis(Axis.CITATION_VALIDITY)
     assert verdict.verdict is Verdict.GOOD
-    assert verdict.evidence.startswith("1 of 2 cited pages hold (1 could not be judged)")
+    assert verdict.evidence.startswith("1 of 1 cited pages hold, 1 more could not be judged")

@@ -67,6 +67,12 @@ def test_what_has_no_price_makes_the_total_unknown(fields: dict[str, Any], why: 
     assert (found.total, found.model, found.unpriced) == (None, 1.0, (why,))
 
 
+def test_a_part_of_which_nothing_is_known_is_unknown_and_not_0() -> None:
+    strict = PRICES.model_copy(update={"unpriced_searches_are_free": False})
+    found = priced(call(model="other", input_tokens=5), searches=(search("x"),), prices=strict)
+    assert (found.total, found.model, found.search) == (None, None, None)
+
+
 def test_a_call_that_failed_before_its_first_token_is_free() -> None:
     assert priced(call(error="rate_limit"), call(cost=1.0)).total == 1.0
 

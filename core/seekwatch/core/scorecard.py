@@ -95,7 +95,7 @@ class Cost(Record, frozen=True, kw_only=True):
 
     Attributes:
         total: None when any part of it is unknown (unknown is not 0).
-        model, search: known parts.
+        model, search: known parts; None where no part of it is known, or there is none.
         unpriced: what had no price, e.g. `model:foo`.
     """
 

@@ -54,7 +54,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         score: a finite number from 0.0 (worst) to 1.0 (best), or None without one.
         evidence: one line that an on-call engineer can read.
         subject: what was looked at (a query, a URL), when a check runs on several things.
-        spans: ids of the spans it rests on, as 16 hex characters.
+        spans: ids of the spans it rests on, as 16 hex characters, each once.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             evidence=evidence,
             reason=reason,
             subject=subject,
-            spans=tuple(spans),
+            spans=tuple(dict.fromkeys(spans)),
         )
 
     @classmethod
@@ -127,7 +127,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             evidence=evidence,
             score=score,
             subject=subject,
-            spans=tuple(spans),
+            spans=tuple(dict.fromkeys(spans)),
         ).validated()
 
     def validated(self) -> Self:

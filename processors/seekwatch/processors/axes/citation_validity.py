@@ -197,9 +197,12 @@ def _summary(judged: Sequence[_Judged], support: Sequence[Check]) -> str:
     valid = sum(1 for one in judged if one.verdict is Verdict.GOOD)
     supported = sum(1 for check in support if check.verdict is Verdict.GOOD)
     unseen = sum(1 for one in judged if one.verdict is Verdict.UNSCORABLE)
-    line = f"{valid} of {len(judged)} cited pages hold"
-    if unseen:
-        line += f" ({unseen} could not be judged)"
+    known = len(judged) - unseen
+    line = f"{valid} of {known} cited pages hold"
+    if not known:
+        line = f"whether {unseen} cited pages hold could not be judged"
+    elif unseen:
+        line += f", {unseen} more could not be judged"
     return f"{line}, {supported} of {len(support)} cited claims supported" if support else line
 
 

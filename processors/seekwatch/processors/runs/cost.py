@@ -6,6 +6,7 @@ unknown, and its name is told.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 from seekwatch.core.model import Episode, Generation, Search
@@ -24,24 +25,26 @@ def cost(episode: Episode, prices: PricePolicy) -> Cost:
     model call that failed before its first token and reports no usage is free of charge.
     """
     unpriced: dict[str, None] = {}
-    model, search = 0.0, 0.0
+    models: list[float] = []
+    searches: list[float] = []
     for generation in episode.generations:
         amount, why = generation_cost(generation, prices)
-        model += amount or 0.0
+        if amount is not None:
+            models.append(amount)
         if why is not None:
             unpriced[why] = None
     if not episode.generations:
         unpriced["model:none-seen"] = None
     for call in episode.searches:
         amount = search_cost(call, prices)
-        search += amount or 0.0
-        if amount is None:
+        if amount is not None:
+            searches.append(amount)
+        else:
             unpriced[f"search:{(call.provider or 'unknown')[:_NAME_LENGTH]}"] = None
-    known = not unpriced and math.isfinite(model + search)
     return Cost(
-        total=_money(model + search) if known else None,
-        model=_money(model) if episode.generations and math.isfinite(model) else None,
-        search=_money(search) if episode.searches and math.isfinite(search) else None,
+        total=None if unpriced else _sum([*models, *searches]),
+        model=_sum(models) if models else None,
+        search=_sum(searches) if searches else None,
         unpriced=tuple(sorted(unpriced)[:_MAX_UNPRICED]),
     )
 
@@ -93,6 +96,7 @@ def search_cost(search: Search, prices: PricePolicy) -> float | None:
     return 0.0 if prices.unpriced_searches_are_free else None
 
 
-def _money(amount: float) -> float:
-    """Dollars to a billionth, so that the order of adding never shows."""
-    return round(amount, 9)
+def _sum(amounts: Iterable[float]) -> float | None:
+    """Dollars to a billionth, so that the order of adding never shows; None beyond all numbers."""
+    amount = sum(amounts, 0.0)
+    return round(amount, 9) if math.isfinite(amount) else None
