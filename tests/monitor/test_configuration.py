@@ -82,7 +82,7 @@ def test_an_error_says_in_which_file_the_key_stands(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_stops_the_start(tmp_path: Path) -> None:
-    assert "cannot be read" in _refused(tmp_path / "nowhere.yaml").fix
+    assert "no such file" in _refused(tmp_path / "nowhere.yaml").fix
 
 
 @pytest.mark.parametrize(
