@@ -17,7 +17,9 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
+from seekwatch.collector.embedded import EmbeddedLog
 from seekwatch.core.errors import ConfigurationError
+from seekwatch.core.records import NewRecord, Signal
 from seekwatch.core.testing import TraceBuilder
 from seekwatch.exporters.archive_reader import read_archive
 from seekwatch.monitor import cli
@@ -297,11 +299,37 @@ def test_tail_shows_only_the_runs_asked_for(
     assert 0 < len(lines) < len(SENT)
 
 
-def test_tail_shows_the_worst_runs_of_an_axis(call: Call, data: tuple[str, str]) -> None:
-    words = ("--worst", "1", "--axis", "citation_validity", "--json")
+@pytest.mark.parametrize("axis", ["citation_validity", "citations"])
+def test_tail_shows_the_worst_runs_of_an_axis(call: Call, data: tuple[str, str], axis: str) -> None:
+    words = ("--worst", "1", "--axis", axis, "--json")
     (line,) = call("tail", *data, *words).out.splitlines()
     axes = {axis["axis"]: axis for axis in json.loads(line)["scorecard"]["axes"]}
     assert axes["citation_validity"]["verdict"] == "bad"
+
+
+def test_an_axis_that_does_not_exist_is_answered_with_those_that_do(call: Call) -> None:
+    answer = call("tail", "--axis", "cites")
+    assert answer.code == 2
+    assert "citation_validity (or citations)" in " ".join(answer.err.replace("│", "").split())
+
+
+def test_tail_counts_what_has_come_and_is_not_scored(call: Call, tmp_path: Path) -> None:
+    log = EmbeddedLog(tmp_path / "seekwatch.db")
+    log.appender().append([NewRecord(signal=Signal.TRACES, key=b"a" * 32, value=b"")])
+    log.close()
+    text = call("tail", "--no-follow").out
+    assert "no run so far" in text
+    assert "1 trace has just come" in text
+
+
+def test_doctor_beside_a_monitor_of_another_folder_says_that_it_is_another(
+    call: Call, up: MonitorProcess
+) -> None:
+    answer = call("doctor", "--set", f"metrics.port={up.metrics.rsplit(':', 1)[1]}")
+    assert answer.code == 1
+    text = " ".join(answer.out.split())
+    assert "is not the log of the monitor that runs here" in text
+    assert "the folder that `seekwatch up` was started in" in text
 
 
 def test_an_archive_is_scored_to_the_same_scorecards(call: Call, up: MonitorProcess) -> None:

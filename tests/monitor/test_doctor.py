@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
 
 from seekwatch.collector.embedded import EmbeddedLog
+from seekwatch.core import attributes
 from seekwatch.core.policy import Policy
 from seekwatch.core.records import NewRecord, Output, Signal, StoredOutput
 from seekwatch.core.scorecard import ScoreEntry
@@ -14,8 +16,9 @@ from seekwatch.core.testing import START, TraceBuilder, result, span, trace_id, 
 from seekwatch.monitor.doctor.arrivals import examine_arrivals
 from seekwatch.monitor.doctor.dead_letters import examine_dead_letters
 from seekwatch.monitor.doctor.examination import examine
-from seekwatch.monitor.doctor.findings import Arrived, Finding, Status
+from seekwatch.monitor.doctor.findings import Arrived, Finding, Status, note, ok, wrong
 from seekwatch.monitor.doctor.runs import examine_runs
+from seekwatch.monitor.doctor.view import show
 from seekwatch.monitor.scoring.episode_scorer import EpisodeScorer
 from seekwatch.monitor.scoring.offline import cuts_of
 from seekwatch.monitor.scoring.otlp_files import Request
@@ -156,6 +159,43 @@ def test_an_agent_whose_answers_are_not_seen_is_wrong() -> None:
         usual=13,
     )
     assert "run.answer" in _wrong(findings, "citation_validity was never scored").next_step
+
+
+def _withheld(number: int) -> bytes:
+    builder = TraceBuilder("quiet", seed=f"quiet-{number}").agent("")
+    return builder.attribute(attributes.CONTENT_WITHHELD, True).request()
+
+
+def test_an_agent_that_sends_no_content_is_noted_once_and_is_not_wrong() -> None:
+    entries = _entries(*(_withheld(number) for number in range(4)))
+    findings = examine_runs(entries, unscored=None, now=NOW, usual=13)
+    about = [finding for finding in findings if "capture_content=False" in finding.what]
+    assert [finding.status for finding in about] == [Status.NOTE]
+    assert not any("never scored" in finding.what for finding in findings)
+    assert not any("answer" in finding.next_step for finding in findings)
+
+
+def test_what_needs_somebody_is_shown_first_and_what_is_well_once_a_subject() -> None:
+    console = Console(width=100, highlight=False)
+    with console.capture() as capture:
+        show(
+            [
+                ok("finder", "2 runs looked at"),
+                note("finder", "no cost", "add prices"),
+                wrong("other", "no searches", "look"),
+                ok("finder", "roots are fine"),
+            ],
+            console,
+        )
+    lines = capture.get().splitlines()
+    assert [line[0] for line in lines if line[:1] in "✗!✓" and line] == ["✗", "!", "✓"]
+    assert "✓ finder: 2 runs looked at; roots are fine" in lines
+    assert lines[-1] == "1 finding needs somebody, of 4."
+
+
+def test_one_run_is_one_run() -> None:
+    findings = examine_runs(_entries(_agent(1)), unscored=None, now=NOW, usual=13)
+    assert findings[0].what.startswith("1 run looked at")
 
 
 def test_a_single_run_is_too_little_to_say_never() -> None:

@@ -56,7 +56,12 @@ def test_a_terminal_of_a_hundred_columns_shows_every_outcome_whole(outcome: Outc
     assert f" {outcome} " in shown(scorecard(1, outcome=outcome), 100)[0]
 
 
-@pytest.mark.parametrize("width", [80, 90, 100, 120])
+@pytest.mark.parametrize(("width", "name"), [(80, "fastapi-agent"), (140, "a" * 32)])
+def test_a_name_has_the_room_that_there_is(width: int, name: str) -> None:
+    assert f" {name} " in shown(scorecard(1, agent=name), width)[0]
+
+
+@pytest.mark.parametrize("width", [80, 90, 92, 100, 120, 140])
 def test_titles_stand_above_their_columns(width: int) -> None:
     titles, values = header(width).plain, shown(GOOD, width)[0]
     assert len(titles) <= width

@@ -129,6 +129,17 @@ def read(
     return rows
 
 
+def keys_since(
+    connection: sqlite3.Connection, stream: int, offset: int, timestamp: int
+) -> set[str]:
+    """Return the keys of records from `offset` on that came at `timestamp` or later, each once."""
+    cursor = connection.execute(
+        "SELECT DISTINCT key FROM records WHERE id >= ? AND id < ? AND timestamp >= ?",
+        (_id(stream, offset), _id(stream + 1, 0), timestamp),
+    )
+    return {bytes(key).decode(errors="replace") for (key,) in cursor if key is not None}
+
+
 def extents(connection: sqlite3.Connection) -> dict[int, Extent]:
     """Return where each stream begins and ends."""
     rows = connection.execute("SELECT stream, start_offset, end_offset FROM streams")

@@ -1,6 +1,7 @@
 """`seekwatch tail`."""
 
 import contextlib
+import time
 from typing import Annotated, Final
 
 import typer
@@ -8,6 +9,8 @@ from rich.console import Console
 
 from seekwatch.core.scorecard import Axis, Outcome
 from seekwatch.monitor import options
+from seekwatch.monitor.settings.model import LogKind, Settings
+from seekwatch.monitor.terminal.scorecard_view import TITLES
 
 EXAMPLES: Final = (
     "seekwatch tail",
@@ -15,6 +18,19 @@ EXAMPLES: Final = (
     "seekwatch tail --outcome error --outcome timeout --last 3 --no-follow",
     "seekwatch tail --kafka --json | jq .scorecard.outcome",
 )
+
+_SLACK: Final = 2.0
+"""Seconds by which a scorecard may come later than its trace is due."""
+
+
+def _axis(name: str) -> Axis:
+    """Read an axis by its name, or by the shorter one that stands above its column."""
+    titles = {title: axis for axis, title in TITLES.items()}
+    try:
+        return titles.get(name) or Axis(name)
+    except ValueError:
+        known = ", ".join(f"{axis} (or {title})" for axis, title in TITLES.items())
+        raise typer.BadParameter(f"there is no axis {name!r}; take one of {known}") from None
 
 
 def command(
@@ -28,6 +44,7 @@ def command(
     axis: Annotated[
         Axis | None,
         typer.Option(
+            parser=_axis,
             metavar="AXIS",
             help="Only runs that are bad on this axis: " + ", ".join(Axis),
             show_default=False,
@@ -65,17 +82,17 @@ def command(
         {"embedded.path": data, "log": "kafka" if kafka else None},
     )
     from seekwatch.monitor.processes.building import output_reader
-    from seekwatch.monitor.settings.model import LogKind
     from seekwatch.monitor.terminal.tail import LOCAL, REMOTE, Filter, Tail
 
     reader = output_reader(settings)
-    patience = REMOTE if settings.log is LogKind.KAFKA else LOCAL
     tail = Tail(
         reader,
         Filter(agent=agent, axis=axis, outcomes=frozenset(outcome or ())),
         Console(highlight=False),
         as_json=as_json,
-        patience=patience,
+        patience=REMOTE if settings.log is LogKind.KAFKA else LOCAL,
+        pending=_pending(settings),
+        quiet=settings.closing.quiet,
     )
     try:
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
@@ -85,3 +102,20 @@ def command(
                 tail.follow(last, wait=follow)
     finally:
         reader.close()
+
+
+def _pending(settings: Settings) -> set[str]:
+    """Return the traces that wait, where that can be seen: on a log in one file.
+
+    What came earlier waits for its root, or is no run of an agent.
+    """
+    if settings.log is LogKind.KAFKA:
+        return set()
+    from seekwatch.monitor.doctor.embedded_sight import EmbeddedSight
+
+    sight = EmbeddedSight(settings)
+    usual = settings.closing.quiet + settings.worker.commit_interval + _SLACK
+    try:
+        return sight.pending(time.time() - usual)
+    finally:
+        sight.close()

@@ -69,6 +69,22 @@ class EmbeddedSight:
                 times += [row.timestamp for row in rows]
         return min(times) / 1000 if times else None
 
+    def pending(self, since: float) -> set[str]:
+        """Return ids of traces that came since then and before which the worker still stands.
+
+        Some may be scored: an open trace holds back what came after it, too.
+
+        Args:
+            since: seconds since the epoch.
+        """
+        traces: set[str] = set()
+        with sqlite_errors(), transaction(self._connection, "DEFERRED"):
+            committed = file.positions(self._connection)
+            for stream in self._streams.of(Signal.TRACES):
+                start = committed.get(stream, 0)
+                traces |= file.keys_since(self._connection, stream, start, int(since * 1000))
+        return traces
+
     def scores(self, limit: int) -> Sequence[ScoreEntry]:
         """Return the newest scorecards, oldest first."""
         rows = self._newest(Output.SCORES, limit)

@@ -1,6 +1,7 @@
 """The whole examination, from what arrives to what is scored."""
 
 import time
+from collections.abc import Iterable
 from typing import Final
 
 from seekwatch.core.errors import ConfigurationError, SeekwatchError
@@ -26,8 +27,8 @@ def examine(settings: Settings) -> list[Finding]:
     try:
         sight = _sight(settings)
     except ConfigurationError as error:
-        missing = wrong("log", f"{error.key} = {error.value!r}", error.fix)
-        return [missing, *examine_processes(settings)]
+        processes = list(examine_processes(settings))
+        return [_no_log(error, processes), *processes]
     except SeekwatchError as error:
         return [wrong("log", str(error), "is it running, and reachable from here?")]
     try:
@@ -36,6 +37,18 @@ def examine(settings: Settings) -> list[Finding]:
         return [wrong("log", str(error), "is it running, and reachable from here?")]
     finally:
         sight.close()
+
+
+def _no_log(error: ConfigurationError, processes: Iterable[Finding]) -> Finding:
+    """Say what is wrong with the log; where a monitor answers, its log is another one."""
+    what = f"{error.key} = {error.value!r}"
+    if not any(finding.subject == "worker" and not finding.is_wrong for finding in processes):
+        return wrong("log", what, error.fix)
+    return wrong(
+        "log",
+        f"{what} is not the log of the monitor that runs here: {error.fix.partition(';')[0]}",
+        "ask from the folder that `seekwatch up` was started in, or name its log by --data FILE",
+    )
 
 
 def _sight(settings: Settings) -> Sight:

@@ -79,11 +79,26 @@ def _agent(agent: str, cards: list[Scorecard], now: float) -> Iterator[Finding]:
     outcomes = Counter(str(card.outcome) for card in cards)
     named = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
     newest = ago(now - max(card.end for card in cards) / 1e9)
-    yield ok(agent, f"{len(cards)} runs looked at, the newest ended {newest}: {named}")
-    if len(cards) >= _ENOUGH:
+    number = "1 run" if len(cards) == 1 else f"{len(cards)} runs"
+    yield ok(agent, f"{number} looked at, the newest ended {newest}: {named}")
+    if _is_withheld(cards):
+        yield note(
+            agent,
+            "it sends no content (capture_content=False), so no axis of its runs can be scored, "
+            "and of most the outcome is unknown",
+            "nothing, where that is meant so: durations, cost, counts and errors are watched "
+            "still; for the axes, send content and mask by redact= what must not leave",
+        )
+    elif len(cards) >= _ENOUGH:
         yield from _never_scored(agent, cards)
+    if len(cards) >= _ENOUGH:
         yield from _never_done(agent, cards)
     yield from _incomplete(agent, cards)
+
+
+def _is_withheld(cards: Iterable[Scorecard]) -> bool:
+    """Tell whether every axis of every run lacks the content, and nothing else."""
+    return all(verdict.reason is Reason.NO_CONTENT for card in cards for verdict in card.axes)
 
 
 def _never_scored(agent: str, cards: Sequence[Scorecard]) -> Iterator[Finding]:
@@ -118,7 +133,7 @@ def _never_done(agent: str, cards: Sequence[Scorecard]) -> Iterator[Finding]:
             f"no run has a known cost; without a price: {', '.join(unpriced[:5]) or 'unknown'}",
             "add them under prices.models in the policy",
         )
-    if all(card.outcome is Outcome.UNKNOWN for card in cards):
+    if all(card.outcome is Outcome.UNKNOWN for card in cards) and not _is_withheld(cards):
         yield wrong(
             agent,
             "every outcome is unknown: the answer is not seen",

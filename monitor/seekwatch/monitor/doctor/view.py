@@ -10,7 +10,7 @@ from rich.text import Text
 
 from seekwatch.monitor.terminal.plain_text import plain
 
-from .findings import Finding, Status
+from .findings import Finding, Status, ok
 
 _MARKS: Final = {
     Status.OK: ("✓", "green"),
@@ -20,8 +20,10 @@ _MARKS: Final = {
 
 
 def show(findings: Sequence[Finding], console: Console) -> None:
-    """Print findings and a closing line."""
-    for finding in findings:
+    """Print findings and a closing line: first what needs somebody, one line for what is well."""
+    wrong = [finding for finding in findings if finding.status is Status.WRONG]
+    notes = [finding for finding in findings if finding.status is Status.NOTE]
+    for finding in (*wrong, *notes, *_well(findings)):
         mark, style = _MARKS[finding.status]
         head = Text.assemble(
             (f"{mark} ", style), (f"{plain(finding.subject)}: ", "bold"), plain(finding.what)
@@ -29,12 +31,21 @@ def show(findings: Sequence[Finding], console: Console) -> None:
         console.print(head)
         if finding.next_step:
             console.print(_indented(Text(f"→ {plain(finding.next_step)}", style="cyan")))
-    number = sum(finding.is_wrong for finding in findings)
     console.print()
-    if number:
-        console.print(Text(f"{number} of {len(findings)} findings need somebody.", "bold red"))
+    if wrong:
+        needs = "1 finding needs" if len(wrong) == 1 else f"{len(wrong)} findings need"
+        console.print(Text(f"{needs} somebody, of {len(findings)}.", "bold red"))
     else:
         console.print(Text("Nothing is wrong.", "bold green"))
+
+
+def _well(findings: Sequence[Finding]) -> list[Finding]:
+    """Return what is well, each subject once."""
+    said: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.status is Status.OK:
+            said.setdefault(finding.subject, []).append(finding.what)
+    return [ok(subject, "; ".join(what)) for subject, what in said.items()]
 
 
 def _indented(text: Text) -> Padding:

@@ -33,6 +33,8 @@ _TIME: Final = 8
 _INDENT: Final = " " * (_TIME + 2)
 _SECONDS: Final = 7
 _COST: Final = 9
+_LONGEST_NAME: Final = 32
+"""Columns of an agent's name where there is room; what is left is for notes."""
 
 
 class _Columns(NamedTuple):
@@ -44,9 +46,10 @@ class _Columns(NamedTuple):
 
 
 def _columns(width: int) -> _Columns:
-    if width >= 100:  # every outcome fits
-        return _Columns(agent=18, outcome=16, cost=True)
-    return _Columns(agent=12, outcome=9, cost=width >= 88)
+    outcome = 16 if width >= 100 else 9  # in 16 every outcome fits
+    cost = width >= 92
+    taken = len(_INDENT) + outcome + 2 + sum(_WIDTHS.values()) + _SECONDS + (_COST if cost else 0)
+    return _Columns(agent=max(12, min(_LONGEST_NAME, width - taken)), outcome=outcome, cost=cost)
 
 
 def header(width: int) -> Text:
