@@ -6,6 +6,7 @@ broker serves the whole session.
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from tests.services.kafka_broker import Kafka
     from tests.services.otelcol import Collector
     from tests.services.prometheus_tools import PrometheusTools
+
+
+def pytest_sessionstart() -> None:
+    """Hear Ctrl-C where a shell started the tests in the background, which has it ignored.
+
+    What is ignored stays so in every process that a test starts.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
