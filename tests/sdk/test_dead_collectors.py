@@ -303,6 +303,71 @@ def test_nobody_listens(web: LocalWeb, caplog: pytest.LogCaptureFixture) -> None
     assert "not everything reached the collector" in caplog.text
 
 
+NOBODY = "nobody listens at http://{}"
+
+
+@pytest.fixture
+def patient_exporter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that would try for a minute, at an end that would wait for it as long."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "120")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
+
+
+@pytest.mark.usefixtures("patient_exporter")
+@pytest.mark.parametrize("when", ["at the end", "in a wait for the next try"])
+def test_where_nobody_listens_the_end_waits_for_no_further_try_and_says_so_once(
+    web: LocalWeb, caplog: pytest.LogCaptureFixture, when: str
+) -> None:
+    address = f"{LOOPBACK}:{free_ports(1)[0]}"
+    instrument("patient", endpoint=f"http://{address}/v1/traces")
+    work(web, 2)
+    if when == "in a wait for the next try":
+        assert not flush(1)
+    began = time.monotonic()
+    uninstrument()
+    # The tries of a minute have pauses of 1, 2, 4, 8, 16 and 32 seconds.
+    assert time.monotonic() - began < 30
+    (said,) = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert f"{NOBODY.format(address)}, so 6 spans are lost" in said
+    assert "seekwatch up" in said
+
+
+@pytest.mark.usefixtures("nobody_takes_it")
+def test_where_nobody_listens_in_the_midst_of_work_the_address_is_named(
+    web: LocalWeb, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = f"{LOOPBACK}:{free_ports(1)[0]}"
+    instrument("patient", endpoint=f"http://name:secret-word@{address}")
+    work(web, 1)
+    assert flush(20)
+    assert "did not take 3 spans" in caplog.text
+    assert NOBODY.format(address) in caplog.text
+    assert "secret-word" not in caplog.text
+
+
+@pytest.mark.usefixtures("patient_exporter")
+def test_a_collector_that_comes_up_late_gets_what_waited_for_it(web: LocalWeb) -> None:
+    with socket.socket() as port:
+        # Bound and not listening, it refuses.
+        port.bind((LOOPBACK, 0))
+        instrument("patient", endpoint=f"http://{LOOPBACK}:{port.getsockname()[1]}")
+        work(web, 1)
+        assert not flush(0.5)
+        port.listen()
+
+        def take_one() -> None:
+            connection, _ = port.accept()
+            with connection:
+                read_request(connection)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        taker = threading.Thread(target=take_one)
+        taker.start()
+        assert flush()
+        taker.join()
+        assert lost(statistics()) == 0
+
+
 def test_a_collector_that_comes_back_gets_what_comes_then(
     sink: HttpSink, web: LocalWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:

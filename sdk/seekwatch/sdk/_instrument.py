@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opentelemetry.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.trace import TracerProvider
 
 from seekwatch.core import attributes
@@ -216,7 +217,7 @@ def _join_meters(installation: _Installation, given: MeterProvider | None) -> An
     meters = providers.join_meter_provider(config, given, metrics)
     if meters.ours:
         installation.meters = meters.provider
-        installation.undo.append(lambda left: _end_meter_provider(meters.provider, left))
+        installation.undo.append(lambda left: _end_meter_provider(meters.provider, metrics, left))
     return meters.provider
 
 
@@ -257,7 +258,9 @@ def _end_processor(provider: Any, processor: BatchingProcessor, left: float) -> 
     providers.remove_processor(provider, processor)
 
 
-def _end_meter_provider(provider: Any, left: float) -> None:
+def _end_meter_provider(provider: Any, metrics: Sequence[MetricExporter], left: float) -> None:
+    for exporter in metrics:
+        exporters.hurry(exporter)
     providers.forget_meter_provider(provider)
     # Half of what is left: the spans come after the metrics and matter more.
     provider.shutdown(timeout_millis=left * 500)
@@ -374,7 +377,23 @@ def _take_apart(installation: _Installation) -> None:
     installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
     lost = {name: count for name, count in lost_by(installation.runtime).items() if count}
     if lost:
+        _say_lost(installation.runtime, lost)
+
+
+def _say_lost(runtime: Runtime, lost: dict[str, int]) -> None:
+    places = (processor.nobody_at for processor in runtime.processors)
+    nobody_at = next((place for place in places if place is not None), None)
+    if nobody_at is None:
         say(logging.WARNING, "not everything reached the collector: %s", lost)
+        return
+    say(
+        logging.WARNING,
+        "not everything reached the collector: nobody listens at %s, so %d spans are lost; start "
+        "the monitor there (seekwatch up), or set its endpoint in instrument() or "
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        nobody_at,
+        sum(count for name, count in lost.items() if name.startswith("spans_")),
+    )
 
 
 def _undo_all(undo: list[Callable[[float], None]], deadline: float) -> None:

@@ -79,6 +79,15 @@ class Stage(Protocol):
     refused: dict[str, int]
     """Spans that did not, by reason."""
 
+    @property
+    def nobody_at(self) -> str | None:
+        """Where nobody listened when spans were sent last."""
+        ...
+
+    def hurry(self) -> None:
+        """Wait for no collector that is not there any more: the process ends."""
+        ...
+
     def export(self, batch: list[EndedSpan]) -> None:
         """Export a batch; called on the batching thread, with instrumentation suppressed."""
         ...
@@ -259,6 +268,11 @@ class BatchingProcessor(SpanProcessor):
                 self._flush_to = 0
             self._changed.notify_all()
 
+    @property
+    def nobody_at(self) -> str | None:
+        """Where nobody listened when spans were sent last."""
+        return self._stage.nobody_at
+
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Export what has ended so far; returns whether it was done in time."""
         deadline = time.monotonic() + timeout_millis / 1000
@@ -290,6 +304,7 @@ class BatchingProcessor(SpanProcessor):
         deadline = time.monotonic() + timeout
         if self._closed:
             return
+        self._stage.hurry()
         if self._before_flush is not None:
             # Half the time for bodies: a span without its body is worth more than none.
             self._before_flush(timeout / 2)

@@ -46,7 +46,10 @@ def metric_exporters(
         "otlp": lambda: _otlp_metrics(endpoint),
         "console": _console_metrics,
     }
-    exporters = _build_named("OTEL_METRICS_EXPORTER", build)
+    # That an extra is missing has been said of the spans then.
+    is_said = is_grpc(endpoint, "TRACES") and os.environ.get("OTEL_TRACES_EXPORTER") != "none"
+    level = logging.DEBUG if is_said else logging.WARNING
+    exporters = _build_named("OTEL_METRICS_EXPORTER", build, level)
     for exporter in exporters:
         _make_discreet(exporter, clean)
     return exporters
@@ -68,6 +71,10 @@ def _make_discreet(exporter: MetricExporter, clean: Callable[[MetricsData], Metr
             return MetricExportResult.FAILURE
         with quietly():
             result = export(ready, *args, **options)
+        answers: Any = getattr(exporter, "answers", None)
+        if answers is not None and answers.is_hurried and answers.nobody_at is not None:
+            # The end of the process: it is told of the spans.
+            return result
         if result is not MetricExportResult.SUCCESS and not said:
             said = True
             say(
@@ -79,7 +86,10 @@ def _make_discreet(exporter: MetricExporter, clean: Callable[[MetricsData], Metr
     exporter.export = export_discreetly  # type: ignore[method-assign]
 
 
-def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
+def _build_named(
+    variable: str, build: dict[str, Callable[[], _T]], missing: int = logging.WARNING
+) -> list[_T]:
+    """Build what a variable names; `missing` is the level at which a missing extra is told."""
     exporters: list[_T] = []
     for name in dict.fromkeys(part.strip() for part in os.environ.get(variable, "").split(",")):
         if name == "none":
@@ -96,12 +106,16 @@ def _build_named(variable: str, build: dict[str, Callable[[], _T]]) -> list[_T]:
         try:
             exporters.append(known())
         except ModuleNotFoundError as error:
+            # Imported where it is needed: hardly an agent ever comes here.
+            from seekwatch.core.extras import install_command
+
             say(
-                logging.WARNING,
+                missing,
                 "the %s exporter is not installed (no module %s); nothing is exported to it: "
-                "OTLP over gRPC needs pip install 'seekwatch[grpc]'",
+                "OTLP over gRPC needs %s",
                 name or "otlp",
                 error.name,
+                install_command("grpc"),
             )
         except Exception as error:  # noqa: BLE001 - a bad certificate path must not stop the agent
             failed(f"building the {name or 'otlp'} exporter", error)
@@ -150,9 +164,17 @@ def _otlp_metrics(endpoint: str | None) -> MetricExporter:
         return GrpcMetricExporter(endpoint=address, insecure=insecure)
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
-    return OTLPMetricExporter(
-        endpoint=signal_url(endpoint, _METRICS_PATH), session=_session("METRICS")
-    )
+    session = _session("METRICS")
+    exporter = OTLPMetricExporter(endpoint=signal_url(endpoint, _METRICS_PATH), session=session)
+    exporter.answers = session  # type: ignore[attr-defined]
+    return exporter
+
+
+def hurry(exporter: MetricExporter) -> None:
+    """Let an exporter not wait for a collector that is not there: the process ends."""
+    answers: Any = getattr(exporter, "answers", None)
+    if answers is not None:
+        answers.hurry()
 
 
 def _session(signal: str) -> Any:

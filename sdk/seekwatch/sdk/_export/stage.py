@@ -63,6 +63,19 @@ class ExportStage:
         """Spans that did not arrive although there was room for them, by reason."""
         self._answers: Any = getattr(exporter, "answers", None)
         self._told = False
+        self._ending = False
+
+    @property
+    def nobody_at(self) -> str | None:
+        """Where nobody listened when spans were sent last."""
+        found: str | None = getattr(self._answers, "nobody_at", None)
+        return found
+
+    def hurry(self) -> None:
+        """Send what is left without waiting for a collector that is not there."""
+        self._ending = True
+        if self._answers is not None:
+            self._answers.hurry()
 
     @property
     def failed_spans(self) -> int:
@@ -115,7 +128,9 @@ class ExportStage:
     def _tell(self, spans: list[ReadableSpan], size: int, why: str) -> None:
         # The first failure is told, later ones are for whoever looks: a collector that is down
         # for an hour must not fill the agent's log.
-        level = logging.DEBUG if self._told else logging.WARNING
+        # And what is lost at the end for want of a listener is told there, with all the rest.
+        is_quiet = self._told or (self._ending and self.nobody_at is not None)
+        level = logging.DEBUG if is_quiet else logging.WARNING
         self._told = True
         largest = max(spans, key=encoded_size)
         context = largest.context
