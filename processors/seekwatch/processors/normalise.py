@@ -22,7 +22,8 @@ from seekwatch.processors.trace.fetches import merge_fetches
 from seekwatch.processors.trace.model_calls import merge_generations
 from seekwatch.processors.trace.roots import encloses_run, select_root
 from seekwatch.processors.trace.run_context import read_context, read_limits, read_stop_reason
-from seekwatch.processors.trace.run_texts import find_answer, find_question
+from seekwatch.processors.trace.run_question import find_question
+from seekwatch.processors.trace.run_texts import find_answer
 from seekwatch.processors.trace.searches import merge_searches
 from seekwatch.processors.trace.tree import TraceTree
 
@@ -54,8 +55,9 @@ def _episode(
     tree = TraceTree(facts)
     root = select_root(tree)
     completeness = _completeness(cut, tree, root, undecodable)
-    question = find_question(root, facts, cleaner)
     answer, candidates = find_answer(root, tree)
+    searches, fetches = merge_searches(tree), merge_fetches(tree)
+    question = find_question(root, facts, answer, (searches, fetches), cleaner)
     start, end = root.view.start, root.view.end
     if not encloses_run(tree, root):
         start = min(fact.view.start for fact in facts)
@@ -68,8 +70,8 @@ def _episode(
         context=read_context(root, facts, lanes, cleaner),
         question=None if question is None else question.value,
         answer=answer,
-        searches=merge_searches(tree),
-        fetches=merge_fetches(tree),
+        searches=searches,
+        fetches=fetches,
         generations=merge_generations(tree),
         rails=tuple(rail for fact in facts for rail in fact.rails),
         limits=read_limits(root, facts),

@@ -1,7 +1,6 @@
-"""The question and the answer of a run, by one documented order of trust.
+"""The answer of a run, by one documented order of trust.
 
-Question: what the run's span was asked; else what the first agent span was asked; else the user's
-message of the first model call. Answer: one marked as such; else the output of the run's span; else
+One marked as such; else the output of the run's span; else
 of the last agent span; else the last model call that began inside the run and asked for no tool
 (a streamed one may end after it).
 """
@@ -10,27 +9,9 @@ import msgspec
 
 from seekwatch.core.model import Answer, Citation
 from seekwatch.processors.answers.citations import build_answer
-from seekwatch.processors.dialects.base import Role, SpanFacts, Text, cleaned
-from seekwatch.processors.spans.cleaning import Cleaner
-from seekwatch.processors.spans.messages import user_question
+from seekwatch.processors.dialects.base import Role, SpanFacts
 from seekwatch.processors.trace.roots import encloses_run
 from seekwatch.processors.trace.tree import TraceTree
-
-
-def find_question(root: SpanFacts, facts: list[SpanFacts], cleaner: Cleaner) -> Text | None:
-    """Return what the user asked, None when no span says."""
-    agents = [fact for fact in facts if fact.role in (Role.AGENT, Role.WORKFLOW)]
-    for fact in (root, *agents):
-        if fact.question is not None:
-            return fact.question
-    for fact in facts:
-        if fact.sent is not None:
-            sent = fact.sent()
-            asked = cleaned(fact, sent.key, user_question(sent.messages), cleaner)
-            if asked is not None:
-                return asked
-    chains = (fact.question for fact in facts if fact.role is Role.CHAIN)
-    return next((question for question in chains if question is not None), None)
 
 
 def find_answer(root: SpanFacts, tree: TraceTree) -> tuple[Answer | None, int]:
