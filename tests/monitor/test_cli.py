@@ -107,6 +107,13 @@ def test_help_names_every_verb() -> None:
         assert any(line.strip(" │").startswith(f"{verb} ") for line in text.splitlines())
 
 
+@pytest.mark.parametrize("words", [(), *((verb,) for verb in VERBS)])
+def test_help_shows_no_type_where_an_option_takes_no_value(words: tuple[str, ...]) -> None:
+    text = _help(*words)
+    assert "<bool>" not in text
+    assert "Show this message and exit" in text
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_shows_examples_each_in_one_line(verb: str) -> None:
     examples = [line.strip() for line in _help(verb).split("Examples")[1].splitlines()]

@@ -4,18 +4,44 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer.core import TyperCommand, TyperGroup
 
 from seekwatch.core.errors import ConfigurationError, SeekwatchError
 
 from .commands import doctor, export, receive, run, score, tail, up, worker
 
+
+class _Command(TyperCommand):
+    """A verb whose help shows nothing where an option takes no value."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        """Return the options and arguments."""
+        return _plain_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The verbs together, with the same help."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        """Return the options."""
+        return _plain_flags(super().get_params(ctx))
+
+
+def _plain_flags(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""  # else it would be `<bool>`
+    return params
+
+
 app = typer.Typer(
     name="seekwatch",
+    cls=_Group,
     help="Watch agents that search the web: score every run, page when citations go bad.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -45,7 +71,10 @@ def _root(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version.",
         ),
     ] = False,
 ) -> None:
@@ -54,7 +83,9 @@ def _root(
 
 for _verb in (up, receive, worker, export, score, tail, doctor):
     _name = _verb.__name__.rsplit(".", 1)[-1]
-    app.command(_name, help=_help(_verb.command), epilog=_examples(_verb.EXAMPLES))(_verb.command)
+    app.command(_name, cls=_Command, help=_help(_verb.command), epilog=_examples(_verb.EXAMPLES))(
+        _verb.command
+    )
 app.command("run", help=_help(run.command), context_settings=run.CONTEXT_SETTINGS)(run.command)
 
 

@@ -32,7 +32,8 @@ Assignments = Annotated[
     ),
 ]
 Kafka = Annotated[
-    bool, typer.Option("--kafka", help="Use Kafka's topics (the same as --set log=kafka).")
+    bool,
+    typer.Option("--kafka", help="Use Kafka's topics (the same as --set log=kafka)."),
 ]
 Data = Annotated[
     Path | None,
@@ -48,7 +49,10 @@ TruthFile = Annotated[
     Path | None,
     typer.Option("--truth", metavar="FILE", help="Truth records by case id.", show_default=False),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="One JSON object a line, for programs."),
+]
 
 
 def settings_from(

@@ -39,7 +39,8 @@ def command(
     data: options.Data = None,
     kafka: options.Kafka = False,
     agent: Annotated[
-        str | None, typer.Option(help="Only runs of this agent.", show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="Only runs of this agent.", show_default=False),
     ] = None,
     axis: Annotated[
         Axis | None,
@@ -68,10 +69,12 @@ def command(
         ),
     ] = None,
     last: Annotated[
-        int, typer.Option("-n", "--last", min=0, help="Begin with this many past runs.")
+        int,
+        typer.Option("-n", "--last", metavar="N", min=0, help="Begin with this many past runs."),
     ] = 10,
     follow: Annotated[
-        bool, typer.Option(help="Wait for more; --no-follow ends with the past.")
+        bool,
+        typer.Option(help="Wait for more; --no-follow ends with the past."),
     ] = True,
     as_json: options.Json = False,
 ) -> None:

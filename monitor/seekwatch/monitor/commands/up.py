@@ -21,13 +21,16 @@ def command(
     policy: options.PolicyFile = None,
     truth: options.TruthFile = None,
     grpc_port: Annotated[
-        int | None, typer.Option(help="Port of OTLP over gRPC; else 4317.", show_default=False)
+        int | None,
+        typer.Option(metavar="PORT", help="Port of OTLP over gRPC; else 4317.", show_default=False),
     ] = None,
     http_port: Annotated[
-        int | None, typer.Option(help="Port of OTLP over HTTP; else 4318.", show_default=False)
+        int | None,
+        typer.Option(metavar="PORT", help="Port of OTLP over HTTP; else 4318.", show_default=False),
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(help="Port of /metrics; else 9464.", show_default=False)
+        int | None,
+        typer.Option(metavar="PORT", help="Port of /metrics; else 9464.", show_default=False),
     ] = None,
 ) -> None:
     """Run the whole monitor in one process, on a log in one file.
