@@ -19,6 +19,10 @@ NAME: Final = "seekwatch"
 DISTRO: Final = "OTEL_PYTHON_DISTRO"
 CONFIGURATOR: Final = "OTEL_PYTHON_CONFIGURATOR"
 
+_LOADER: Final = "opentelemetry.instrumentation.auto_instrumentation._load"
+"""Logger of what loads distros and configurators."""
+_NOT_LOADED: Final = "Configuration of %s not loaded"
+
 _BASE: Final[type[Any]] = cast("Any", opentelemetry_distro).BaseDistro
 _DEFAULT: Final[type[Any]] = cast("Any", opentelemetry_distro).DefaultDistro
 
@@ -38,6 +42,14 @@ def is_chosen() -> bool:
     return not (_others("opentelemetry_distro") or _others("opentelemetry_configurator"))
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Tell whether a line of the loader says anything that was not asked for.
+
+    It warns of every configurator that it passes over for ours, which is what naming ours means.
+    """
+    return not (record.levelno == logging.WARNING and str(record.msg).startswith(_NOT_LOADED))
+
+
 class SeekwatchDistro(_BASE):  # type: ignore[misc]
     """Loads every instrumentor, except those that `instrument` has switched on by then."""
 
@@ -48,6 +60,8 @@ class SeekwatchDistro(_BASE):  # type: ignore[misc]
         if is_chosen():
             # One variable is enough: the configurator is chosen after the distro.
             os.environ.setdefault(CONFIGURATOR, NAME)
+            if os.environ[CONFIGURATOR] == NAME:
+                logging.getLogger(_LOADER).addFilter(_is_news)
             return
         others = _others("opentelemetry_distro")
         self._other = others[0].load()() if others else _DEFAULT()
