@@ -5,6 +5,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from seekwatch.sdk._export.batching import BatchingProcessor, EndedSpan, Limits
+from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.waiting import eventually
 
 
@@ -27,6 +28,7 @@ class Gate:
     def export(self, batch: list[EndedSpan]) -> None:
         self.opened.wait()
         self.names += [ended.span.name for ended in batch]
+        self.exported += len(batch)
 
     def shutdown(self) -> None:
         self.closed += 1
@@ -176,3 +178,36 @@ def test_where_no_thread_can_start_shutdown_exports_itself(monkeypatch: pytest.M
         processor.shutdown()
     assert gate.names == [str(number) for number in range(600)]
     assert (gate.closed, processor.dropped) == (1, 0)
+
+
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_what_would_end_a_thread_costs_its_batch_only(end: type[BaseException]) -> None:
+    class Raising(Gate):
+        def export(self, batch: list[EndedSpan]) -> None:
+            if batch[0].span.name == "0":
+                raise end
+            super().export(batch)
+
+    stage = Raising()
+    processor = BatchingProcessor(stage, Limits(schedule_seconds=3600, batch_size=1))
+    provider = tracer_for(processor)
+    end_spans(provider, 3)
+    assert processor.force_flush()
+    assert stage.names == ["1", "2"]
+    processor.shutdown()
+    # No longer there, and no other count has it.
+    assert processor.dropped == 1
+    assert failures() == {"the exporting thread": 1}
+    reset_failures()
+
+
+def test_what_hangs_at_the_shutdown_is_lost_once() -> None:
+    gate = Gate(is_open=False)
+    processor = BatchingProcessor(gate, Limits(schedule_seconds=3600, batch_size=2))
+    provider = tracer_for(processor)
+    end_spans(provider, 5)
+    processor.shutdown(0.01)
+    assert processor.dropped == 5
+    end_spans(provider, 1)
+    assert processor.dropped_by == {"queue_full": 0, "shutdown": 5, "closed": 1}
+    gate.opened.set()

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from seekwatch.sdk._finisher import FAILED, QUEUE_FULL, Finisher
+from seekwatch.sdk._finisher import CLOSED, FAILED, QUEUE_FULL, Finisher
 from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.waiting import eventually
 
@@ -33,6 +33,8 @@ class Noting:
             self._wait.wait()
         self._log.threads.add(threading.current_thread().name)
         self._log.finished.append(self._name)
+
+    open_spans = 1
 
     def abandon(self, reason: str) -> None:
         self._log.abandoned.append((self._name, reason))
@@ -165,3 +167,59 @@ def test_the_agents_thread_gets_its_turn_between_two_jobs() -> None:
     assert finished < 200
     assert finisher.close(30)
     assert len(log.finished) == 200
+
+
+class Ending(Noting):
+    """Ends the thread that it is finished on, whatever the fence around it."""
+
+    def finish(self) -> None:
+        raise SystemExit
+
+
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_what_would_end_a_thread_ends_only_its_job(end: type[BaseException]) -> None:
+    class Raising(Noting):
+        def finish(self) -> None:
+            raise end
+
+    log, finisher = Log(), Finisher()
+    finisher.submit(Raising(log, "bad", 0, None))
+    finisher.submit(log.job("good"))
+    assert finisher.drain(60)
+    assert (log.finished, log.abandoned) == (["good"], [("bad", FAILED)])
+    assert failures()["finishing a span"] == 1
+    reset_failures()
+    finisher.close(1)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_died_is_replaced_when_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log, finisher = Log(), Finisher()
+    before = set(threading.enumerate())
+
+    def end_thread(kind: str, error: BaseException) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        # Not even counting works: nothing of ours keeps the thread alive.
+        patch.setattr("seekwatch.sdk._threads.failed", end_thread)
+        finisher.submit(Ending(log, "bad", 0, None))
+        eventually(lambda: set(threading.enumerate()) <= before, what="the end of the thread")
+    finisher.submit(log.job("good"))
+    eventually(lambda: log.finished == ["good"], what="the job of a new thread")
+    assert log.threads == {"seekwatch-finisher"}
+    reset_failures()
+    finisher.close(1)
+
+
+def test_what_there_is_no_time_for_is_ended_at_the_close() -> None:
+    log, finisher, gate = Log(), Finisher(), threading.Event()
+    finisher.submit(log.job("hangs", wait=gate))
+    finisher.submit(log.job("waits", size=10))
+    assert not finisher.close(0.01)
+    assert log.abandoned == [("waits", CLOSED)]
+    assert finisher.unfinished == 1
+    gate.set()
+    eventually(lambda: finisher.unfinished == 0, what="the end of what hung")

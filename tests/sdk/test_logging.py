@@ -89,8 +89,8 @@ def test_every_line_is_logged_through_the_fence(module: Path) -> None:
     assert len(lines) == (1 if module.name == FENCED else 0), f"{module}: {lines}"
 
 
-def threads_of_ours() -> set[str]:
-    return {each.name for each in threading.enumerate() if each.name.startswith("seekwatch-")}
+def threads_of_ours() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name.startswith("seekwatch-")}
 
 
 @tool
@@ -118,14 +118,17 @@ async def work(url: str) -> list[object]:
 
 @pytest.mark.usefixtures("broken_logging")
 def test_an_agent_whose_logging_raises_does_the_same(web: LocalWeb, sink: HttpSink) -> None:
+    before = threads_of_ours()
     instrument("agent", endpoint=sink.url, redact=redact_badly)
     instrument("another")
     assert asyncio.run(work(web.url)) == [PAGE, "u", PAGE]
     flush()
-    assert threads_of_ours() == {"seekwatch-finisher", "seekwatch-export"}
+    alive = {each.name for each in threads_of_ours() - before}
+    assert alive == {"seekwatch-finisher", "seekwatch-export"}
     assert asyncio.run(work(web.url)) == [PAGE, "u", PAGE]
     flush()
-    assert threads_of_ours() == {"seekwatch-finisher", "seekwatch-export"}
+    alive = {each.name for each in threads_of_ours() - before}
+    assert alive == {"seekwatch-finisher", "seekwatch-export"}
     uninstrument()
     assert failures()["logging"] > 1
 

@@ -256,6 +256,8 @@ def test_bodies_that_wait_are_bounded() -> None:
         def finish(self) -> None:
             raise AssertionError("never reached")
 
+        open_spans = 1
+
         def abandon(self, reason: str) -> None:
             self.abandoned += 1
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from seekwatch.core.redaction import Redactor
 
+from ._privacy.own_rules import OwnRules
 from ._search.apis import SearchApi
 from ._shapes import as_list, is_list
 
@@ -156,16 +157,7 @@ def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
     if not functions:
         return Redactor(patterns)
 
-    def apply(text: str) -> str:
-        for function in functions:
-            try:
-                text = function(text)
-            except SystemExit as error:
-                # Raised on a thread of ours it would end that thread, and nothing else.
-                raise RuntimeError("a redact callable tried to end the process") from error
-        return text
-
-    return Redactor(patterns, function=apply)
+    return Redactor(patterns, function=OwnRules(functions))
 
 
 def _redact_rules(redact: object) -> list[Redact]:

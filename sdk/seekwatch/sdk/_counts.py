@@ -32,8 +32,9 @@ def reported(runtime: Runtime) -> health.Counts:
 
 def lost_by(runtime: Runtime) -> dict[str, int]:
     """Return what did not reach the collector, and why not, in short."""
+    unfinished = runtime.finisher.unfinished
     return {
         "bodies_dropped": runtime.finisher.dropped,
-        "spans_dropped": sum(each.dropped for each in runtime.processors),
+        "spans_dropped": sum(each.dropped + unfinished for each in runtime.processors),
         "spans_refused": sum(each.refused for each in runtime.processors),
     }

@@ -11,7 +11,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ._guard import failed, guard, guarded
+from ._guard import failed, guard
+from ._threads import work_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,6 @@ YIELD_SECONDS: Final = 0.0001
 """How long the thread steps aside after each job while nobody waits for it: a thread that only
 releases the interpreter lock takes it again before a waiting one has woken, so that one would wait
 for the interpreter's switch interval (5 ms) instead of for one job."""
-
-PAUSE_SECONDS: Final = 0.1
-"""How long a thread of ours waits after a failure of its own: a lasting one shall cost little."""
 
 
 class Job(Protocol):
@@ -45,9 +43,16 @@ class Job(Protocol):
         """End the span without its body, for one of the reasons below."""
         ...
 
+    @property
+    def open_spans(self) -> int:
+        """Spans that have not ended yet and will by this job."""
+        ...
+
 
 QUEUE_FULL: Final = "queue-full"
 FAILED: Final = "failed"
+CLOSED: Final = "closed"
+"""Nothing is exported any more, so nothing need be said of the span."""
 
 
 class Finisher:
@@ -66,7 +71,7 @@ class Finisher:
         """Spans that were ended without their body because the queue was full."""
         self._jobs: deque[Job] = deque()
         self._bytes = 0
-        self._busy = False
+        self._current: Job | None = None
         self._idle = False
         self._taken = 0
         self._finished = 0
@@ -103,6 +108,7 @@ class Finisher:
 
     def _start(self) -> None:
         # Started by the first job: an agent that never calls out has no thread of ours.
+        self._idle = False
         self._thread = threading.Thread(target=self._run, name="seekwatch-finisher", daemon=True)
         try:
             self._thread.start()
@@ -111,11 +117,14 @@ class Finisher:
             self._thread = None
 
     def _run(self) -> None:
-        while (goes_on := self._work_off()) is not False:
-            if goes_on is None:
-                time.sleep(PAUSE_SECONDS)
+        work_on("the finisher's thread", self._work_off, self._thread_ended)
 
-    @guarded("the finisher's thread")
+    def _thread_ended(self) -> None:
+        with self._lock:
+            if self._thread is threading.current_thread():
+                # The next job starts another.
+                self._thread = None
+
     def _work_off(self) -> bool:
         if not self._wait_for_jobs():
             return False
@@ -137,16 +146,15 @@ class Finisher:
 
     def _finish_next(self) -> bool:
         with self._lock:
-            if not self._jobs or self._busy:
+            if not self._jobs or self._current is not None:
                 return False
-            job = self._jobs.popleft()
-            self._busy = True
+            job = self._current = self._jobs.popleft()
         try:
             self._finish(job)
         finally:
             with self._changed:
                 self._bytes -= job.size
-                self._busy = False
+                self._current = None
                 self._finished += 1
                 if self._finished >= self._flush_to:
                     self._changed.notify_all()
@@ -155,10 +163,13 @@ class Finisher:
     def _finish(self, job: Job) -> None:
         try:
             job.finish()
-        except Exception as error:  # noqa: BLE001 - this is the fence around our own code
+        except BaseException as error:
             failed("finishing a span", error)
             with guard("ending a span without its body"):
                 job.abandon(FAILED)
+            # Who drains on a thread of the agent's may be interrupted.
+            if not isinstance(error, Exception):
+                raise
 
     def drain(self, timeout: float) -> bool:
         """Wait until every job taken so far is finished.
@@ -188,9 +199,25 @@ class Finisher:
         return self._finished >= target
 
     def close(self, timeout: float) -> bool:
-        """Finish what is there and stop the thread; later jobs are abandoned at once."""
+        """Finish what is there and stop the thread; later jobs are abandoned at once.
+
+        So is what there was no time for; see `unfinished`.
+        """
         drained = self.drain(timeout)
         with self._changed:
             self._closed = True
+            waiting, self._jobs = self._jobs, deque()
+            self._bytes -= sum(job.size for job in waiting)
+            self._finished += len(waiting)
             self._changed.notify_all()
+        for job in waiting:
+            with guard("ending a span without its body"):
+                job.abandon(CLOSED)
         return drained
+
+    @property
+    def unfinished(self) -> int:
+        """Spans that a job still works on although nothing is waited for any more."""
+        with self._lock:
+            working = self._current
+            return working.open_spans if self._closed and working is not None else 0

@@ -49,11 +49,14 @@ def is_said(level: int) -> bool:
 
 
 def failed(kind: str, error: BaseException) -> None:
-    """Count a failure of ours and log the first of its kind."""
+    """Count a failure of ours and log the first of its kind.
+
+    One that has `already_told` was logged where more is known of it.
+    """
     with _lock:
         _failures[kind] += 1
         first = _failures[kind] == 1
-    if first:
+    if first and not getattr(error, "already_told", False):
         say(
             logging.WARNING,
             "%s failed (%s); the agent is not affected; later ones are only counted",

@@ -242,7 +242,19 @@ def _add_processors(installation: _Installation, traces: providers.Joined) -> No
         )
         traces.provider.add_span_processor(processor)
         runtime.processors.append(processor)
-        installation.undo.append(functools.partial(_end_processor, traces.provider, processor))
+    # Undone last first: what there was no time to finish ends while it is still counted.
+    installation.undo.append(lambda _: _remove_processors(installation, traces.provider))
+    installation.undo.append(lambda left: _close(runtime.finisher, left))
+    installation.undo += [processor.shutdown for processor in runtime.processors]
+
+
+def _close(finisher: Finisher, left: float) -> None:
+    finisher.close(left)
+
+
+def _remove_processors(installation: _Installation, provider: Any) -> None:
+    for processor in installation.runtime.processors:
+        providers.remove_processor(provider, processor)
 
 
 def _stages(runtime: Runtime) -> list[ExportStage]:
@@ -251,11 +263,6 @@ def _stages(runtime: Runtime) -> list[ExportStage]:
         ExportStage(exporter, config.redactor, runtime.withholder)
         for exporter in exporters.span_exporters(config.endpoint)
     ]
-
-
-def _end_processor(provider: Any, processor: BatchingProcessor, left: float) -> None:
-    processor.shutdown(left)
-    providers.remove_processor(provider, processor)
 
 
 def _end_meter_provider(provider: Any, metrics: Sequence[MetricExporter], left: float) -> None:
@@ -318,8 +325,8 @@ def _send(installation: _Installation, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     if installation.runtime.runs is not None:
         installation.runtime.runs.end_open()
-    _give_up_background(installation.runtime, seconds)
-    flush(seconds)
+    _give_up_background(installation.runtime, seconds / 2)
+    flush(max(0.0, deadline - time.monotonic()))
     if installation.meters is not None:
         left = max(0.0, deadline - time.monotonic())
         installation.meters.force_flush(timeout_millis=left * 1000)
@@ -335,6 +342,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
     _guard.reset_after_fork()
+    quiet.reset_after_fork()
     if _installed is None:
         return
     with guard("restarting after fork"):
@@ -372,9 +380,9 @@ def uninstrument() -> None:
 @guarded("uninstrument")
 def _take_apart(installation: _Installation) -> None:
     deadline = time.monotonic() + SHUTDOWN_SECONDS
-    _give_up_background(installation.runtime, SHUTDOWN_SECONDS)
+    # Half the time for bodies: a span without its body is worth more than none.
+    _give_up_background(installation.runtime, SHUTDOWN_SECONDS / 2)
     _undo_all(installation.undo, deadline)
-    installation.runtime.finisher.close(max(0.1, deadline - time.monotonic()))
     lost = {name: count for name, count in lost_by(installation.runtime).items() if count}
     if lost:
         _say_lost(installation.runtime, lost)

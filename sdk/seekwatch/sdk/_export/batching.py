@@ -18,8 +18,8 @@ from opentelemetry.context import Context, attach, detach, get_current, set_valu
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.trace import Span as OpenSpan
 
-from seekwatch.sdk._finisher import PAUSE_SECONDS
 from seekwatch.sdk._guard import guard, guarded, say
+from seekwatch.sdk._threads import work_on
 
 QUEUE_BYTES: Final = 64 * 1024 * 1024
 """Bound for what waits to be exported, by the length of its strings."""
@@ -93,7 +93,7 @@ class Stage(Protocol):
         ...
 
     def shutdown(self) -> None:
-        """Close connections; interrupts an export that waits to be retried."""
+        """Close connections and count no more; interrupts an export that waits to be retried."""
         ...
 
 
@@ -218,11 +218,14 @@ class BatchingProcessor(SpanProcessor):
             self._thread = None
 
     def _run(self) -> None:
-        while (goes_on := self._work_off()) is not False:
-            if goes_on is None:
-                time.sleep(PAUSE_SECONDS)
+        work_on("the exporting thread", self._work_off, self._thread_ended)
 
-    @guarded("the exporting thread")
+    def _thread_ended(self) -> None:
+        with self._lock:
+            if self._thread is threading.current_thread():
+                # The next span starts another.
+                self._thread = None
+
     def _work_off(self) -> bool:
         if not self._wait_for_work():
             return False
@@ -257,16 +260,18 @@ class BatchingProcessor(SpanProcessor):
         with self._changed:
             count = min(len(self._queue), self._limits.batch_size)
             batch = [self._queue.popleft() for _ in range(count)]
-        if batch:
-            with guard("exporting spans"):
-                self._stage.export(batch)
-        with self._changed:
-            # Counted against the bound until they are gone: they are still in memory.
-            self._bytes -= sum(ended.size for ended in batch)
-            self._exported += len(batch)
-            if not batch:
-                self._flush_to = 0
-            self._changed.notify_all()
+        try:
+            if batch:
+                with guard("exporting spans"):
+                    self._stage.export(batch)
+        finally:
+            with self._changed:
+                # Counted against the bound until they are gone: they are still in memory.
+                self._bytes -= sum(ended.size for ended in batch)
+                self._exported += len(batch)
+                if not batch:
+                    self._flush_to = 0
+                self._changed.notify_all()
 
     @property
     def nobody_at(self) -> str | None:
@@ -321,8 +326,9 @@ class BatchingProcessor(SpanProcessor):
         with guard("closing the exporter"):
             self._stage.shutdown()
         with self._changed:
-            # What waits, and what hangs in an export that was given up.
-            self.dropped_by["shutdown"] += self._taken - self._exported
+            # What waits, and what hangs in an export that was given up: the stage, which is closed
+            # by now, counts no more of it.
+            self.dropped_by["shutdown"] += self._taken - self._stage.exported - self.refused
             self._queue.clear()
 
 

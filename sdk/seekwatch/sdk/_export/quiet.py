@@ -21,6 +21,8 @@ _SPEAKERS: Final = (
     "urllib3.connectionpool",
 )
 _ours = threading.local()
+_lock = threading.Lock()
+_state = {"exporting": 0, "wanted": 0}
 
 
 class _OncePerKind(logging.Filter):
@@ -40,19 +42,41 @@ _filter = _OncePerKind()
 def quietly() -> Generator[None]:
     """Mark what this thread does in the block as an export of ours."""
     _ours.exporting = True
+    with _lock:
+        _state["exporting"] += 1
     try:
         yield
     finally:
         _ours.exporting = False
+        with _lock:
+            _state["exporting"] -= 1
+            _remove_where_done()
 
 
 def install() -> None:
     """Listen to the stock exporters and what they send by; doing it again changes nothing."""
-    for name in _SPEAKERS:
-        logging.getLogger(name).addFilter(_filter)
+    with _lock:
+        _state["wanted"] = True
+        for name in _SPEAKERS:
+            logging.getLogger(name).addFilter(_filter)
 
 
 def uninstall() -> None:
-    """Leave the stock exporters to themselves."""
-    for name in _SPEAKERS:
-        logging.getLogger(name).removeFilter(_filter)
+    """Leave the stock exporters to themselves, once what was given up in one of ours is over."""
+    with _lock:
+        _state["wanted"] = False
+        _remove_where_done()
+
+
+def reset_after_fork() -> None:
+    """Forget the exports of the parent, whose threads are not there."""
+    global _lock
+    _lock = threading.Lock()
+    _ours.exporting = False
+    _state["exporting"] = 0
+
+
+def _remove_where_done() -> None:
+    if not _state["wanted"] and not _state["exporting"]:
+        for name in _SPEAKERS:
+            logging.getLogger(name).removeFilter(_filter)

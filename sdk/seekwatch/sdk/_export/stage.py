@@ -5,6 +5,7 @@ a secret in a stock HTTP span's URL or in an exception's message is masked like 
 """
 
 import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -64,6 +65,8 @@ class ExportStage:
         self._answers: Any = getattr(exporter, "answers", None)
         self._told = False
         self._ending = False
+        self._ended = False
+        self._lock = threading.Lock()
 
     @property
     def nobody_at(self) -> str | None:
@@ -87,6 +90,8 @@ class ExportStage:
         request: list[ReadableSpan] = []
         size = 0
         for number, ended in enumerate(batch, 1):
+            if self._ended:
+                return
             if number % _TURN_SPANS == 0:
                 time.sleep(YIELD_SECONDS)
             try:
@@ -97,7 +102,8 @@ class ExportStage:
                     weight = encoded_size(span)
             except Exception as error:  # noqa: BLE001 - a redaction of the user's own may fail
                 failed("preparing a span for export", error)
-                self.refused["unprepared"] += 1
+                with self._lock:
+                    self.refused["unprepared"] += not self._ended
                 continue
             if request and size + weight > self._request_bytes:
                 self._send(request, size)
@@ -108,19 +114,27 @@ class ExportStage:
             self._send(request, size)
 
     def _send(self, spans: list[ReadableSpan], size: int) -> None:
+        if self._ended:
+            return
         result = SpanExportResult.FAILURE
-        rejected = self._rejected()
+        before = self._rejected()
         with guard("sending spans"), quietly():
             result = self._exporter.export(spans)
-        if result is SpanExportResult.SUCCESS:
-            lost = min(len(spans), self._rejected() - rejected)
-            self.exported += len(spans) - lost
-            self.refused["rejected"] += lost
-            if lost:
-                self._tell(spans, size, f"it rejected {lost} of them")
-            return
-        self.refused["request"] += len(spans)
-        self._tell(spans, size, getattr(self._answers, "last_answer", "it failed"))
+        rejected = min(len(spans), self._rejected() - before)
+        arrived = result is SpanExportResult.SUCCESS
+        with self._lock:
+            if self._ended:
+                # Given up at the shutdown, and counted there.
+                return
+            if arrived:
+                self.exported += len(spans) - rejected
+                self.refused["rejected"] += rejected
+            else:
+                self.refused["request"] += len(spans)
+        if not arrived:
+            self._tell(spans, size, getattr(self._answers, "last_answer", "it failed"))
+        elif rejected:
+            self._tell(spans, size, f"it rejected {rejected} of them")
 
     def _rejected(self) -> int:
         return getattr(self._answers, "rejected", 0)
@@ -148,7 +162,12 @@ class ExportStage:
         )
 
     def shutdown(self) -> None:
-        """Close the exporter; an export that waits to be retried is given up."""
+        """Close the exporter; an export that waits to be retried is given up.
+
+        What has not been counted by now never is: whoever shuts down counts it as lost.
+        """
+        with self._lock:
+            self._ended = True
         self._exporter.shutdown()
 
     def _prepared(self, ended: EndedSpan) -> ReadableSpan:

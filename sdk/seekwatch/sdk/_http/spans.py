@@ -14,6 +14,7 @@ from seekwatch.sdk._export.batching import end_with_clean_keys
 from seekwatch.sdk._fetch.apis import FetchApi
 from seekwatch.sdk._fetch.pages import UNKNOWN_SHAPE
 from seekwatch.sdk._fetch.telling import beside, fetched_pages, page_attributes
+from seekwatch.sdk._finisher import CLOSED
 from seekwatch.sdk._guard import guard
 from seekwatch.sdk._llm import calls
 from seekwatch.sdk._llm.exchange import ModelExchange
@@ -78,6 +79,12 @@ class Ended:
         """Say the least and end the spans; see `abandon_call`."""
         abandon_call(self, reason)
 
+    @property
+    def open_spans(self) -> int:
+        """Spans of the call that have not ended yet."""
+        spans = (self.call.wire, self.call.outer)
+        return sum(span is not None and span.is_recording() for span in spans)
+
     def answer(self, answered: ModelExchange, /) -> None:
         """End the span of a model call with the answer that a later call brought."""
         self.end_ns = answered.ended_ns
@@ -124,6 +131,9 @@ def abandon_call(ended: Ended, reason: str) -> None:
         }
         if ended.status is not None:
             values[attributes.HTTP_STATUS] = ended.status
+        if reason == CLOSED:
+            span.end(ended.end_ns)
+            continue
         # Whatever fails here (a redaction of the user's own may), the span has to end.
         with guard("describing a span without its body"):
             _describe(call.runtime, span, values, ended)

@@ -109,6 +109,10 @@ class _SpanScope:
         self._span.set_attribute(attributes.CONTENT_OMITTED, reason)
         self._span.end(self._end_ns)
 
+    @property
+    def open_spans(self) -> int:
+        return int(self._span.is_recording())
+
 
 def _decorate(function: _F, begin: Begin) -> _F:
     # The wrapper takes and returns what the function does.

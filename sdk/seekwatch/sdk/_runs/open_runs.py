@@ -277,6 +277,10 @@ class _Reading:
     def abandon(self, reason: str) -> None:
         """Do nothing: the span has ended already."""
 
+    @property
+    def open_spans(self) -> int:
+        return 0
+
 
 class _Ending:
     """Ends a run's span: a job of the finisher, behind those of the spans in it."""
@@ -302,3 +306,7 @@ class _Ending:
         run.runs.forget(run)
         run.span.set_attribute(attributes.CONTENT_OMITTED, reason)
         run.span.end(run.last_ns)
+
+    @property
+    def open_spans(self) -> int:
+        return int(self._run.span.is_recording())

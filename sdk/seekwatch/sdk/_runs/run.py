@@ -283,6 +283,11 @@ class AgentRun:
             span.set_attribute(attributes.CONTENT_OMITTED, reason)
             span.end(self._end_ns)
 
+    @property
+    def open_spans(self) -> int:
+        """Whether its span has not ended yet, as a number."""
+        return int(self._span is not None and self._span.is_recording())
+
     def _derived_reason(self, error: BaseException | None) -> StopReason | None:
         if isinstance(error, TimeoutError):
             return "deadline"

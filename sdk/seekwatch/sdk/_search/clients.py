@@ -127,6 +127,11 @@ class _ClientSearch:
             self._span.set_attribute(attributes.SEARCH_UNREAD, reason)
         self._span.end(self._ended_ns)
 
+    @property
+    def open_spans(self) -> int:
+        """Whether its span has not ended yet, as a number."""
+        return int(self._span.is_recording())
+
 
 def install() -> Undo:
     """Watch each library when the agent imports it; returns what undoes it."""
