@@ -215,45 +215,42 @@ def test_score_of_something_else_says_so(
     assert words in answer.err
 
 
+FILE_OPTIONS = {
+    ("score",): "FILE",
+    ("doctor", "--config"): "--config",
+    ("tail", "--config"): "--config",
+    ("up", "--policy"): "policy",
+    ("worker", "--policy"): "policy",
+    ("score", "other", "--truth"): "truth",
+    ("tail", "--data"): "embedded.path",
+}
+MAKES_ITS_FILE = {("up", "--data"): "embedded.path", ("receive", "--data"): "embedded.path"}
+UNUSABLE = {
+    "missing": ("no such file",),
+    "folder": ("is a directory", "is a folder"),
+    "bytes": ("is no text", "holds no OTLP", "is not a database"),
+}
+
+
 @pytest.mark.parametrize(
-    ("words", "key"),
+    ("words", "key", "name"),
     [
-        (("score",), "FILE"),
-        (("doctor", "--config"), "--config"),
-        (("tail", "--config"), "--config"),
-        (("up", "--policy"), "policy"),
-        (("worker", "--policy"), "policy"),
-        (("score", "other", "--truth"), "truth"),
-        (("tail", "--data"), "embedded.path"),
-        (("up", "--data"), "embedded.path"),
-        (("receive", "--data"), "embedded.path"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("name", "words_of_fix"),
-    [
-        ("missing", ("no such file",)),
-        ("folder", ("is a directory", "is a folder")),
-        ("bytes", ("is no text", "holds no OTLP", "is not a database")),
+        (*option, name)
+        for option in (FILE_OPTIONS | MAKES_ITS_FILE).items()
+        for name in UNUSABLE
+        if option[0] in FILE_OPTIONS or name != "missing"
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(
-    call: Call,
-    tmp_path: Path,
-    words: tuple[str, ...],
-    key: str,
-    name: str,
-    words_of_fix: tuple[str, ...],
+    call: Call, tmp_path: Path, words: tuple[str, ...], key: str, name: str
 ) -> None:
-    if name == "missing" and words[0] in {"up", "receive"} and words[1] == "--data":
-        pytest.skip("these make the file")
     (tmp_path / "folder").mkdir()
     (tmp_path / "bytes").write_bytes(b"\xff\xfe" * 60)
     answer = call(*words, name)
     assert answer.code == 2
     error, fix = [line for line in answer.err.splitlines() if line.startswith(("error", "fix"))]
     assert error == f"error  {key} = '{name}'"
-    assert any(part in fix for part in words_of_fix), fix
+    assert any(reason in fix for reason in UNUSABLE[name]), fix
     assert "Traceback" not in answer.err
 
 

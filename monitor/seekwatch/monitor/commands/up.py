@@ -56,5 +56,6 @@ def command(
     running, addresses = start_up(settings)
     console = Console(highlight=False)
     options.announce(console, "Seekwatch is up.", addresses)
-    console.print("  [dim]scorecards as they come: seekwatch tail[/dim]")
+    quiet = f"{settings.closing.quiet:g} s after the last span of a run"
+    console.print(f"  [dim]scorecards come {quiet}: seekwatch tail[/dim]", soft_wrap=True)
     raise typer.Exit(running.wait())
