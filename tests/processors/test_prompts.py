@@ -137,7 +137,7 @@ def _run(
 ) -> Episode:
     """A search between model calls, the last of which answers; the SDK's root holds `asked`."""
     trace = trace_id("prompt")
-    spans = []
+    spans = [span("search", trace=trace)][:0]
     parent = None
     if root is not None:
         first = calls[0] if isinstance(calls[0], str) else calls[0][-1]["content"]

@@ -260,6 +260,69 @@ def test_a_refusal_is_one_in_any_language(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
+        "I found nothing about that.",
+        "I found nothing.",
+        "Sorry, I found no results for your question.",
+        "Sorry. I found no reliable sources on this.",
+        "Unfortunately, my search returned no relevant results.",
+        "The search results do not contain the designer's name.",
+        "There are no results for this question.",
+        "Nothing was found.",
+        "Ich habe dazu nichts gefunden.",
+        "Leider konnte ich keine verlässlichen Angaben zu dieser Frage finden.",
+        "Zu Ihrer Frage wurden keine Ergebnisse gefunden.",
+        "Es gibt dazu keine Informationen.",
+        "Je n'ai rien trouvé à ce sujet.",
+        "Je n'ai trouvé aucun résultat.",
+        "Aucune information n'a été trouvée.",
+        "No he encontrado nada sobre eso.",
+        "No se encontraron resultados.",
+        "No encontré información sobre ese tema.",
+        "Non ho trovato nulla.",
+        "Non sono riuscito a trovare informazioni.",
+        "Não encontrei nada sobre isso.",
+        "Não foram encontrados resultados.",
+        "Ik heb hierover niets gevonden.",
+        "Ik kon geen informatie over deze vraag vinden.",
+        "Er zijn geen resultaten gevonden.",
+        "Я ничего не нашёл по этому вопросу.",
+        "Ничего не найдено.",
+        "Мне не удалось найти информацию.",
+        "我没有找到相关信息。",
+        "没有查到任何结果。",
+        "很遗憾，未能检索到相关资料。",
+        "該当する情報は見つかりませんでした。",
+        "この件に関する情報はありません。",
+        "관련 정보를 찾지 못했습니다.",
+        "Nie znalazłem żadnych informacji.",
+        "Jag hittade ingenting om det.",
+    ],
+)
+def test_who_says_that_nothing_was_found_refuses(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The bridge opened in 1932. I found no results for its reopening.",
+        "It was designed by Ada Berg. My search returned no information on the costs.",
+        "I found nothing on the official site, but the bridge opened in 1932.",
+        "I found nothing wrong with the bridge: it carries 40 tonnes.",
+        "Die Brücke wurde 1932 eröffnet. Zu den Kosten habe ich nichts gefunden.",
+        "Le pont a ouvert en 1932. Je n'ai trouvé aucun résultat sur son coût.",
+        "大桥于1932年通车，全长一千米，由北方桥梁公司设计并建造完成。没有查到造价。",
+        "The study reports no results for children under two and good ones for adults.",
+        "There was a search: sources mention the year 1932 as that of the opening.",
+    ],
+)
+def test_what_was_not_found_beside_an_answer_is_no_refusal(answer: str) -> None:
+    assert not is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
         "The museum opens at nine. Unfortunately there is no cafe.",
         "К сожалению, музей закрыт по понедельникам, но открыт во вторник.",
         "Leider öffnet das Museum erst um 10 Uhr.",

@@ -58,6 +58,59 @@ _NOTHING_FOUND: Final = re.compile(
     r"(?:没有|未能?|未)找到|找不到|查不到|信息不足|未查到|我不知道|暂无(?:相关)?信息|"
     r"見つかりませんでした|찾을 수 없|не (?:удалось найти|нашел)"
 )
+_FOUND_NOTHING: Final = re.compile(
+    # English
+    r"\b(?:(?:i|we|(?:the|my|our) (?:\w+ )?search(?:es)?)(?:'ve| have| has)? (?:found|find|"
+    r"returned|"
+    r"yielded|gave|turned up|came up with|see|got) (?:absolutely |"
+    r"unfortunately )?(?:nothing(?: (?:about|"
+    r"on|for|regarding|relevant|useful|that|in|to|at all)\b|\W*$|[.,;!])|"
+    r"no (?:\w+ ){0,2}(?:results?|"
+    r"information|sources?|answers?|mentions?|data|records?|match(?:es)?|articles?|pages?|"
+    r"documents?|"
+    r"hits?|details?)\b)|nothing (?:relevant |useful )?(?:was |could be |has been )?found|"
+    r"there (?:is|"
+    r"are|was|were) no (?:\w+ )?(?:results?|information|records?|match(?:es)?|hits?)\b|(?:sources|"
+    r"search results|context|documents|results) (?:do not|don't|does not|doesn't|did not|didn't) "
+    r"(?:\w+ )?(?:contain|provide|include|mention|say|answer|return|yield)|"
+    # German, Dutch, the Scandinavian languages
+    r"(?:habe|haben|konnte|konnten|kann) (?:\w+ ){0,5}(?:nichts|"
+    r"keine\w*) (?:\w+ ){0,6}(?:ge)?f[iu]nden|"
+    r"(?:nichts|keine (?:\w+ ){1,3})(?:dazu |daruber |hierzu )?gefunden|"
+    r"fand(?:en)? (?:\w+ ){0,2}(?:nichts|"
+    r"keine)|es gibt (?:dazu |hierzu |leider )*keine (?:\w+ )?(?:informationen|ergebnisse|angaben|"
+    r"treffer)|(?:heb|hebben|kon|konden|kan) (?:\w+ ){0,5}(?:niets|"
+    r"geen) (?:\w+ ){0,6}(?:gevonden|vinden)|"
+    r"(?:niets|geen (?:\w+ ){1,3})(?:hierover |daarover )?gevonden|"
+    r"vond(?:en)? (?:\w+ ){0,2}(?:niets|geen)|"
+    r"(?:hittade|fant|fandt|fann) (?:\w+ ){0,2}(?:inget|inga|ingen|ingenting|intet)|"
+    # French, Spanish, Italian, Portuguese
+    r"n'(?:ai|avons|a) (?:\w+ ){0,2}(?:rien|pas) (?:\w+ ){0,2}trouve|n'(?:ai|"
+    r"avons) (?:pu )?trouver? "
+    r"aucun|aucune? (?:\w+ )?(?:resultat|information|source|reponse)s? (?:\w+ ){0,2}(?:n'a|trouve|"
+    r"disponible)|no (?:he|hemos|se ha|se han) (?:podido )?(?:encontra|halla)|no (?:halle|hallamos|"
+    r"encontramos|se encontraron|hay (?:\w+ )?(?:resultados|informacion))|non (?:ho|abbiamo|"
+    r"e stat[oa]|"
+    r"sono stat[ie]|sono riuscit[oa] a) (?:\w+ )?trova|nessun(?:a)? (?:risultato|"
+    r"informazione) (?:\w+ )?"
+    r"trovat|non ci sono (?:risultati|informazioni)|nao (?:achei|encontramos|consegui encontrar|"
+    r"foram? encontrad|ha (?:resultados|informacoes))|nenhuma? (?:resultado|informacao) (?:\w+ )?"
+    r"encontrad|"
+    # Polish, Turkish
+    r"nie (?:znalaz[lł]|znaleziono|uda[lł]o (?:mi )?sie znalezc))|bulamad|bulunamad|"
+    # Russian, Chinese, Japanese, Korean
+    r"не (?:нашел|нашла|нашли|нашлось|наиден|удалось наити|смог(?:ла)? наити)|"
+    r"(?:没有?|沒有?|未能?)能?(?:找到|搜索?到|查询?到|检索到|發現|发现任何)|没有(?:任何)?(?:相关的?)?"
+    r"(?:结果|信息|资料)|見つか(?:りません|らな|らず)|見当たりません|(?:情報|結果)[はが](?:ありません|"
+    r"得られません)|찾(?:을 수 없|지 못)|(?:결과|정보)[가는] 없"
+)
+_SENTENCE_END: Final = re.compile(r"[.!?]\s|[。！？]")
+_APOLOGY: Final = 14
+"""Characters before a sentence end that are no answer yet: "Sorry.", "Hello!"."""
+_BUT: Final = re.compile(
+    r"\b(?:but|however|though|aber|jedoch|mais|cependant|pero|ma|mas|porem|maar|но|однако)\b|但|"
+    r"不过|しかし|ですが"
+)
 _CAVEAT: Final = re.compile(
     r"\b(?:"
     r"as of\b|accurate as of\b|dated? (?:from |back )?(?:\w+ )?(?:19|20)\d\d|(?:may|might|"
@@ -82,11 +135,26 @@ def is_refusal(answer: str) -> bool:
     """Tell whether the answer declines, or says that it found nothing, and leaves it at that."""
     text = fold(answer[: 4 * _SHORT])
     head = text[:_HEAD]
-    match = _REFUSAL.search(head) or _REFUSAL_ELSEWHERE.search(head) or _NOTHING_FOUND.search(head)
-    if match is None:
+    declines = (
+        _REFUSAL.search(head) or _REFUSAL_ELSEWHERE.search(head) or _NOTHING_FOUND.search(head)
+    )
+    if declines is None and not _begins_with_nothing(head):
         return False
     # Sources beside the apology, or much text after it, make it an answer with a caveat.
     return len(answer) <= _SHORT and not _CITATION_MARK.search(text)
+
+
+def _begins_with_nothing(head: str) -> bool:
+    """Tell whether the first sentence says that nothing was found, and no figure follows a "but".
+
+    Such words are too common to be looked for further on, where an answer has been given.
+    """
+    found = _FOUND_NOTHING.search(head)
+    if found is None:
+        return False
+    ended = _SENTENCE_END.search(head, _APOLOGY, found.start())
+    turn = _BUT.search(head, found.end())
+    return ended is None and (turn is None or not any(map(str.isdigit, head[turn.end() :])))
 
 
 def has_caveat(answer: str) -> bool:
