@@ -1,6 +1,6 @@
 """The doctor says what made the roots of runs, which runs were mixed, and how many are not seen."""
 
-from seekwatch.core.testing import START, span, trace_id, traces_request
+from seekwatch.core.testing import START, span, span_id, trace_id, traces_request
 from seekwatch.monitor.doctor.findings import Arrived, Finding, Status
 from seekwatch.monitor.doctor.roots import examine_roots
 
@@ -87,3 +87,38 @@ def test_traces_that_are_no_runs_and_garbage_are_left_aside() -> None:
         },
     )
     assert examine_roots(_arrived(traces_request([fetches]), b"\x0a\xff")) == []
+
+
+def _call(name: str, *, at: int, answer: str | None = None, process: str = "one") -> bytes:
+    """Make an implicit run of one search, at so many milliseconds."""
+    began = START + at * 1_000_000
+    root = {**AGENT, "seekwatch.run.root": "implicit"}
+    if answer is not None:
+        root["seekwatch.run.answer"] = answer
+    step = {"gen_ai.agent.name": "finder", "openinference.span.kind": "RETRIEVER"}
+    trace = trace_id(name)
+    run = span("invoke_agent finder", trace=trace, attributes=root, start=began)
+    search = span(
+        "retrieval",
+        trace=trace,
+        attributes=step,
+        start=began,
+        parent=span_id("invoke_agent finder"),
+    )
+    return traces_request([search, run], resource={"service.instance.id": process})
+
+
+def test_single_calls_that_began_together_may_belong_to_one_run() -> None:
+    requests = [_call(str(number), at=number // 2 * 5000) for number in range(6)]
+    finding = _said(examine_roots(_arrived(*requests)), "6 of 6 runs are one call each")
+    assert finding.status is Status.NOTE
+    assert "asyncio.gather" in finding.what
+    assert "with agent_run(question)" in finding.next_step
+
+
+def test_single_calls_apart_in_time_in_process_or_with_answers_are_runs() -> None:
+    apart = [_call(str(number), at=number * 5000) for number in range(6)]
+    answered = [_call(f"a{number}", at=0, answer="yes") for number in range(6)]
+    elsewhere = [_call(f"p{number}", at=100_000, process=f"{number}") for number in range(6)]
+    findings = examine_roots(_arrived(*apart, *answered, *elsewhere))
+    assert not [each for each in findings if "one call each" in each.what]

@@ -16,6 +16,7 @@ from seekwatch.core.otlp.view import Group, SpanView
 from seekwatch.core.records import Signal
 
 from .findings import Arrived, Finding, note, ok, wrong
+from .siblings import FEWEST, Calls, siblings
 
 _MARK: Final = (
     "mark where each begins: with agent_run(question) as run, or "
@@ -47,6 +48,7 @@ class _Trace:
     is_run: bool = False
     top: SpanView | None = None
     questions: int = 1
+    calls: Calls = field(default_factory=Calls)
 
 
 def examine_roots(arrived: Sequence[Arrived]) -> list[Finding]:
@@ -72,6 +74,7 @@ def examine_roots(arrived: Sequence[Arrived]) -> list[Finding]:
 
 
 def _look(trace: _Trace, span: SpanView) -> None:
+    trace.calls.look(span)
     kind = (span.text(attributes.SPAN_KIND) or "").upper()
     operation = span.text(attributes.OPERATION_NAME)
     if kind in _RUN_KINDS or (not kind and operation in _RUN_OPERATIONS):
@@ -109,6 +112,15 @@ def _agent(agent: str, runs: Sequence[_Trace]) -> Iterator[Finding]:
             f"{mixed} of {len(runs)} runs hold more than one question: they follow each other on "
             "one thread, and nothing tells where one ends",
             _MARK,
+        )
+    scattered = siblings(run.calls for run in runs if run.marks == {"implicit"})
+    if scattered >= FEWEST:
+        yield note(
+            agent,
+            f"{scattered} of {len(runs)} runs are one call each, without an answer, begun together "
+            "in one process: tasks that make the first calls (asyncio.gather, a task group) are a "
+            "run each",
+            f"where they belong to one question, {_MARK}",
         )
 
 
