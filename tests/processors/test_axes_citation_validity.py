@@ -347,3 +347,10 @@ def test_the_line_of_a_good_verdict_tells_what_could_not_be_judged() -> None:
     verdict = score_trace(trace).axis(Axis.CITATION_VALIDITY)
     assert verdict.verdict is Verdict.GOOD
     assert verdict.evidence.startswith("1 of 1 cited pages hold, 1 more could not be judged")
+
+
+def test_the_line_without_a_page_that_could_be_judged_does_not_read_like_a_failure() -> None:
+    trace = answered(searched().fetch(FIRST, status=403).fetch(SECOND, status=403))
+    verdict = score_trace(trace).axis(Axis.CITATION_VALIDITY)
+    assert verdict.verdict is not Verdict.BAD
+    assert "0 of" not in verdict.evidence
