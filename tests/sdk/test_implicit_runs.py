@@ -391,6 +391,51 @@ def test_two_questions_on_one_bare_thread_are_counted(sink: HttpSink) -> None:
 
 
 @pytest.mark.usefixtures("agent")
+def test_questions_are_counted_whatever_the_models_were_told(sink: HttpSink) -> None:
+    for question in (
+        "How high is the new lighthouse on Utsira?",
+        "Who designed the town library of Tampere?",
+        "What does a ticket for the Lofoten ferry cost?",
+    ):
+        search(question)
+        think(ask(question, f"Answer from what was found for {question}"), answer="It is [1].")
+    assert flush()
+    found = sink.one("AGENT").attributes
+    assert found["seekwatch.run.questions"] == 3
+
+
+@pytest.mark.usefixtures("agent")
+def test_what_models_ask_each_other_is_no_question_of_a_person(sink: HttpSink) -> None:
+    question = "When did the bridge over the fjord open?"
+    think(ask(question, "You plan."), answer="1. What is its name? 2. Who owns the ferry line?")
+    think(ask("What is its name?", "You search."), answer="Fjordbrua")
+    think(ask("Who owns the ferry line?", "You search."), answer="Nordled")
+    think(ask(f"Is this an answer to «{question}»?", "You judge."), answer="yes")
+    think(ask(question, "Answer from: Fjordbrua, Nordled."))
+    assert flush()
+    assert "seekwatch.run.questions" not in sink.one("AGENT").attributes
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_rewritten_query_and_its_answer_are_one_question(sink: HttpSink) -> None:
+    question = "When did the bridge over the fjord open?"
+    think(ask(f"Rewrite as a query. Only the query.\n\n{question}"), answer="bridge opening")
+    search("bridge opening")
+    think(ask(question, "Answer from what was found."))
+    assert flush()
+    assert "seekwatch.run.questions" not in sink.one("AGENT").attributes
+
+
+@pytest.mark.usefixtures("agent")
+def test_the_last_turn_of_a_chat_is_the_question_of_a_run(sink: HttpSink) -> None:
+    history = [*ask("When did it open?"), {"role": "assistant", "content": "In 1932."}]
+    think([*history, *ask("And when was it closed?")])
+    assert flush()
+    found = sink.one("AGENT").attributes
+    assert found["seekwatch.run.question"] == "And when was it closed?"
+
+
+@pytest.mark.usefixtures("agent")
 def test_the_steps_of_one_run_are_not_taken_for_questions(sink: HttpSink) -> None:
     question = "When did the bridge over the fjord open?"
     think(ask(f"Rewrite for a search engine: {question}"), answer="bridge fjord opening")

@@ -28,6 +28,14 @@ _MAX_TOKENS: Final = 4000
 _SHINGLE: Final = 3
 """Words in a row that two texts share when one quotes the other."""
 
+_MAX_SAID: Final = 50_000
+"""Of these that models said, those that are kept; a little more where a call goes beyond it."""
+_MAX_BARE: Final = 500
+"""Characters of a question that is no prompt."""
+_MAX_COMPARED: Final = 20
+_MARKS: Final = ("?", "？", "؟")
+_BEHIND_MARK: Final = " \n\t\"'”’»)*"
+
 
 @dataclass(frozen=True, slots=True)
 class _Message:
@@ -48,11 +56,15 @@ class Turn:
     instructions: str
     """What the system told the model; empty where nothing did."""
     asked: str | None
-    """The first message of the user."""
+    """The first message of the user: as the conversation goes on it stays."""
+    turn: str | None
+    """The last message of the user."""
     answer: str | None
     """What the model said, where it asked for no tool."""
     final: bool
     """Whether the model was done: it asked for no tool."""
+    said: str
+    """All its words and what it gave to tools."""
 
 
 def is_model_call(described: Mapping[str, Any]) -> bool:
@@ -84,14 +96,21 @@ def read_turn(described: Mapping[str, Any], started_ns: int, ended_ns: int) -> T
     ends = not calls or any(_is_final(name) for name, _ in calls)
     failed = attributes.ERROR_TYPE in described
     final = not failed and ends and (bool(words) or bool(calls) or _says_finished(described))
-    question = next((each.text for each in asked if each.role == "user" and each.text), None)
+    user = [
+        each.text.removeprefix(_BEFORE_QUESTION)
+        for each in asked
+        if each.role == "user" and each.text
+    ]
+    said = [each.text for each in answered] + [str(given) for _, given in calls]
     return Turn(
         started_ns,
         ended_ns,
         "\n".join(told),
-        None if question is None else question.removeprefix(_BEFORE_QUESTION),
+        user[0] if user else None,
+        user[-1] if user else None,
         "\n".join(words) if final and words else None,
         final,
+        "\n".join(said),
     )
 
 
@@ -192,6 +211,7 @@ class Conversation:
         self._first: Turn | None = None
         self._last: Turn | None = None
         self._questions: list[str] = []
+        self._said: set[tuple[str, ...]] = set()
         self._done = False
 
     def add(self, turn: Turn) -> None:
@@ -201,6 +221,8 @@ class Conversation:
         if turn.asked is not None and self._is_new(turn, turn.asked):
             self._questions.append(turn.asked)
             self._done = False
+        if len(self._said) < _MAX_SAID:
+            self._said |= _shingles(_tokens(turn.said), _SHINGLE)
         if turn.final:
             self._done = True
             if turn.answer is not None and (
@@ -214,7 +236,18 @@ class Conversation:
             return not self._questions
         if not self._done or asked in self._questions or len(self._questions) >= _MAX_QUESTIONS:
             return False
-        return turn.instructions == first.instructions and not quotes(asked, self._questions[-1])
+        if turn.instructions == first.instructions:
+            return not quotes(asked, self._questions[-1])
+        bare = len(asked) <= _MAX_BARE and asked.rstrip(_BEHIND_MARK).endswith(_MARKS)
+        return bare and not self._came_from_model(asked) and not self._is_told_again(asked)
+
+    def _came_from_model(self, asked: str) -> bool:
+        """Tell a question that a model has asked: most of it stands in what models said."""
+        runs = _shingles(_tokens(asked), _SHINGLE)
+        return 2 * len(runs & self._said) >= len(runs)
+
+    def _is_told_again(self, asked: str) -> bool:
+        return any(quotes(asked, earlier) for earlier in self._questions[-_MAX_COMPARED:])
 
     @property
     def answered(self) -> bool:
@@ -223,8 +256,8 @@ class Conversation:
 
     @property
     def question(self) -> str | None:
-        """The first message of the user in the first model call."""
-        return None if self._first is None else self._first.asked
+        """The last message of the user in the first model call: before it is its history."""
+        return None if self._first is None else self._first.turn
 
     @property
     def answer(self) -> str | None:
