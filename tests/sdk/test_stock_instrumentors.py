@@ -13,8 +13,9 @@ import requests
 import urllib3
 from opentelemetry import trace
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.trace import SpanKind
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.trace import SpanKind, Tracer
+from opentelemetry.trace import TracerProvider as AnyTracerProvider
 
 from seekwatch.core.model import Episode
 from seekwatch.processors.testing import episode_of
@@ -109,7 +110,7 @@ def switched() -> Iterator[ExitStack]:
         yield stack
 
 
-def start(sink: HttpSink, web: LocalWeb, provider: TracerProvider | None = None) -> None:
+def start(sink: HttpSink, web: LocalWeb, provider: AnyTracerProvider | None = None) -> None:
     api = SearchApi(
         name="local",
         hosts=(web.authority,),
@@ -199,6 +200,34 @@ def test_fetches_alone_are_no_run_of_the_agent(web: LocalWeb, sink: HttpSink) ->
     (root,) = [span for span in sink.spans if not span.parent_id]
     assert (root.name, root.openinference_kind) == ("fetches", "CHAIN")
     assert len({span.trace_id for span in sink.spans}) == 1
+
+
+class Proxy(AnyTracerProvider):
+    """A provider before another, as Logfire's is."""
+
+    def __init__(self) -> None:
+        self.provider = TracerProvider()
+
+    def get_tracer(self, *args: Any, **options: Any) -> Tracer:
+        return self.provider.get_tracer(*args, **options)
+
+    def add_span_processor(self, processor: SpanProcessor) -> None:
+        self.provider.add_span_processor(processor)
+
+
+def test_a_provider_that_stands_before_another_is_joined_whole_and_left_whole(
+    web: LocalWeb, sink: HttpSink
+) -> None:
+    proxy = Proxy()
+    start(sink, web, proxy)
+    tracer = proxy.get_tracer("opentelemetry.instrumentation.requests")
+    described = {"http.method": "GET", "http.url": web.url + "/page"}
+    for _ in range(2):
+        tracer.start_span("GET", kind=SpanKind.CLIENT, attributes=described).end()
+    uninstrument()
+    assert sorted(span.name for span in sink.spans) == ["GET", "GET", "fetches"]
+    assert len({span.trace_id for span in sink.spans}) == 1
+    assert proxy.provider._active_span_processor._span_processors == ()  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_tracer_of_another_provider_is_left_alone(web: LocalWeb, sink: HttpSink) -> None:

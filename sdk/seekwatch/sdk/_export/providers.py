@@ -115,6 +115,11 @@ def join_meter_provider(
     return Joined(created, ours=True)
 
 
+def innermost(provider: Any) -> Any:
+    """Return the SDK's provider inside of one that stands before it, as Logfire's does."""
+    return getattr(provider, "provider", provider)
+
+
 def remove_processor(provider: Any, processor: SpanProcessor) -> None:
     """Take our processor off a provider that lives on.
 
@@ -122,7 +127,7 @@ def remove_processor(provider: Any, processor: SpanProcessor) -> None:
     shut down and silent.
     """
     with guard("removing the span processor"):
-        multi = provider._active_span_processor
+        multi = innermost(provider)._active_span_processor
         with multi._lock:
             multi._span_processors = tuple(
                 each for each in multi._span_processors if each is not processor

@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import Tracer
 from opentelemetry.trace import SpanKind, get_current_span
 
 from seekwatch.core import attributes
+from seekwatch.sdk._export.providers import innermost
 from seekwatch.sdk._guard import guarded
 from seekwatch.sdk._http.call import STOCK_SCOPES, is_told
 from seekwatch.sdk._replacing import Undo, replace_all
@@ -40,7 +41,7 @@ def install(provider: Any) -> Undo:
         provider: the one that ours go to. Spans of any other are left alone: its backend would
             never see the run above them.
     """
-    processor: Any = getattr(provider, "_active_span_processor", None)
+    processor: Any = getattr(innermost(provider), "_active_span_processor", None)
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def start_span(
