@@ -53,6 +53,21 @@ def test_runs_that_hold_several_questions_are_wrong_with_both_ways_to_mark_them(
     assert "entrypoint=" in finding.next_step
 
 
+def test_a_question_that_was_read_out_of_a_prompt_is_noted() -> None:
+    prompt = "Context:\n[1] The bridge opened in 1932.\n\nQuestion: When did the bridge open?"
+    findings = examine_roots(
+        _arrived(
+            _run("1", run__root="implicit", run__question=prompt),
+            _run("2", run__root="implicit", run__question="When did the bridge open?"),
+            _run("3", run__root="agent_run", run__question=prompt),
+        )
+    )
+    finding = _said(findings, "of 1 of 3 runs was read out of a prompt")
+    assert finding.status is Status.NOTE
+    assert "with agent_run(question)" in finding.next_step
+    assert "entrypoint=" in finding.next_step
+
+
 def test_calls_without_a_run_above_them_are_wrong() -> None:
     alone = span(
         "chat",

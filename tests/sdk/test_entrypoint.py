@@ -167,6 +167,39 @@ def test_a_module_may_call_instrument_above_the_function_that_it_names(
     assert sink.one("AGENT").attributes["seekwatch.run.answer"] == "answer to q"
 
 
+BELOW = """
+from seekwatch.sdk import flush, instrument
+def answer(question): return "answer to " + question
+instrument("a", entrypoint="agent:answer")
+print(answer("q"))
+assert flush()
+"""
+
+
+def test_a_script_may_be_named_by_its_file(
+    sink: HttpSink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", sink.url)
+    (tmp_path / "agent.py").write_text(BELOW)
+    ended = subprocess.run(
+        [sys.executable, "agent.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "entrypoint" not in ended.stderr
+    root = sink.one("AGENT").attributes
+    assert root["seekwatch.run.root"] == "entrypoint"
+    assert root["seekwatch.run.answer"] == "answer to q"
+
+
+def test_a_script_that_is_named_by_another_name_is_told_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(BELOW.replace("assert flush()", "flush()"))
+    ended = subprocess.run(
+        [sys.executable, "other.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "answer to q\n"
+    assert "there is no module agent to import" in ended.stderr
+    assert 'entrypoint="__main__:answer"' in ended.stderr
+
+
 @pytest.mark.parametrize("words", [["someagent/main.py"], ["-m", "someagent.main"]])
 def test_a_script_is_told_to_call_instrument_below_the_function(
     module: str, tmp_path: Path, words: list[str]

@@ -14,6 +14,7 @@ from seekwatch.core.errors import UndecodableError
 from seekwatch.core.otlp.requests import raw_items
 from seekwatch.core.otlp.view import Group, SpanView
 from seekwatch.core.records import Signal
+from seekwatch.processors.text.prompts import Brought, question_in
 
 from .findings import Arrived, Finding, note, ok, wrong
 from .siblings import FEWEST, Calls, siblings
@@ -48,6 +49,8 @@ class _Trace:
     is_run: bool = False
     top: SpanView | None = None
     questions: int = 1
+    from_prompt: bool = False
+    """Whether a root that nobody marked has a prompt for its question."""
     calls: Calls = field(default_factory=Calls)
 
 
@@ -83,6 +86,7 @@ def _look(trace: _Trace, span: SpanView) -> None:
     if mark is not None:
         trace.marks.add(mark)
         trace.questions = max(trace.questions, span.integer(attributes.RUN_QUESTIONS) or 1)
+        trace.from_prompt |= mark == "implicit" and _is_prompt(span.text(attributes.QUESTION) or "")
     if (span.parent_id is None or span.remote_parent) and (
         trace.top is None or span.start < trace.top.start
     ):
@@ -105,6 +109,15 @@ def _agent(agent: str, runs: Sequence[_Trace]) -> Iterator[Finding]:
             "scored as a run of its own",
             f"let instrument() see where they are made, or {_MARK}",
         )
+    prompts = sum(run.from_prompt for run in runs)
+    if prompts:
+        yield note(
+            agent,
+            f"the question of {prompts} of {len(runs)} runs was read out of a prompt: what the "
+            "person asked may be another part of it",
+            "name it: with agent_run(question) as run, or "
+            'instrument(…, entrypoint="package.module:function")',
+        )
     mixed = sum(run.questions > 1 for run in runs)
     if mixed:
         yield wrong(
@@ -122,6 +135,11 @@ def _agent(agent: str, runs: Sequence[_Trace]) -> Iterator[Finding]:
             "run each",
             f"where they belong to one question, {_MARK}",
         )
+
+
+def _is_prompt(question: str) -> bool:
+    """Tell a question that holds more; alone, for what was found is in other spans."""
+    return question_in(question, Brought()) != question
 
 
 def _maker(run: _Trace) -> str | None:

@@ -1,12 +1,15 @@
 """Wraps the agent's own function by name, so that a run has a root without a change to its code.
 
 The module may be imported before or after `instrument`: one that is there is wrapped at once, one
-that is not is wrapped when it is imported.
+that is not is wrapped when it is imported. A script has two names, its own and `__main__`; it is
+imported by neither.
 """
 
 import logging
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -67,20 +70,48 @@ def install(module_name: str, attribute: str) -> Undo:
         say(
             logging.WARNING,
             "entrypoint %s:%s is not there yet; in a script, call instrument() below the function; "
-            "no run is seen",
+            "as it is, runs are found by their calls alone, and several in a row may become one",
             module_name,
             attribute,
         )
     else:
+        if module is None and not _can_be_found(module_name):
+            say(
+                logging.WARNING,
+                "entrypoint %s:%s: there is no module %s to import; of a function of the script "
+                'itself write entrypoint="__main__:%s", below it',
+                module_name,
+                attribute,
+                module_name,
+                attribute,
+            )
         # A module that is being imported at this moment, by calling us, is waited for.
         undo.append(when_imported(module_name, wrap_in))
     return last_first(undo)
 
 
 def _is_main(module_name: str) -> bool:
-    """Tell whether the module is the script itself, run as `python -m package.module`."""
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return spec is not None and spec.name == module_name
+    """Tell whether the module is the script itself: `python -m package.module`, `python module.py`.
+
+    Such a script, imported under its own name too, is another module, with functions of its own.
+    """
+    main = sys.modules.get("__main__")
+    spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
+    if spec is not None:
+        return bool(spec.name == module_name)
+    return isinstance(file, str) and Path(file).stem == module_name
+
+
+def _can_be_found(module_name: str) -> bool:
+    """Tell whether an import could find the module; of a package's only the package is looked for.
+
+    To look further would import the package.
+    """
+    try:
+        return find_spec(module_name.partition(".")[0]) is not None
+    except (ImportError, ValueError):
+        # A module that somebody has made by hand has no spec, and is there.
+        return True
 
 
 def _resolves(module: ModuleType, attribute: str) -> bool:
@@ -93,7 +124,7 @@ def _wrap_attribute(module: ModuleType, attribute: str) -> Undo:
     if undo is None:
         say(
             logging.WARNING,
-            "entrypoint %s:%s is not there; no run is seen",
+            "entrypoint %s:%s is not there; runs are found by their calls alone",
             module.__name__,
             attribute,
         )
