@@ -187,3 +187,21 @@ def test_decorated_functions_alone_tell_what_they_did(spans: InMemorySpanExporte
     assert (fetch.url, fetch.adapter) == (PAGE, Adapter.FETCH)
     assert fetch.page is not None
     assert fetch.page.text == "It opened in 1932."
+
+
+def test_an_unmarked_run_whose_prompt_holds_its_results_is_asked_what_the_person_asked(
+    spans: InMemorySpanExporter, web: httpx.Client
+) -> None:
+    asked = "When did the bridge open?"
+    for prompt in (
+        f"Rewrite the following question as a web search. Only the query.\n\n{asked}",
+        f"Use the context.\n\nContext:\n[1] T ({PAGE}): words\n\nQuestion: {asked}\nAnswer:",
+    ):
+        web.post(
+            "https://api.openai.com/v1/chat/completions",
+            json={"model": "gpt-4o-mini", "messages": [{"role": "user", "content": prompt}]},
+        )
+        web.post("https://api.tavily.com/search", json={"query": "bridge opening"})
+    episode = _episode(spans)
+    assert episode.question == asked
+    assert episode.answer is not None
