@@ -427,6 +427,29 @@ def test_agents_side_by_side_are_one_run_of_what_encloses_them() -> None:
     assert episode.answer.text == "the answer"
 
 
+def test_a_run_whose_root_put_it_into_a_queue_lasts_until_its_last_span() -> None:
+    """A task queue's producer span ends before its task begins, and the answer is the task's."""
+    sent = _child("apply_async/ask", {}, parent=None, span_id="01" * 8, seconds=0.01)
+    sent.kind = ProtoSpan.SPAN_KIND_PRODUCER
+    task = _child("run/ask", {}, parent="01" * 8, span_id="02" * 8, at=5)
+    output = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "In 1932."}]}])
+    call = _child(
+        "chat",
+        {names.OPERATION_NAME: "chat", names.OUTPUT_MESSAGES: output},
+        parent="02" * 8,
+        span_id="03" * 8,
+        at=6,
+    )
+    episode = _built(sent, task, call)
+    assert episode is not None
+    assert episode.answer is not None
+    assert episode.answer.text == "In 1932."
+    assert (episode.start, episode.end) == (
+        sent.start_time_unix_nano,
+        max(task.end_time_unix_nano, call.end_time_unix_nano),
+    )
+
+
 def test_the_runs_own_missing_parent_is_no_gap_but_another_is() -> None:
     agent = _child("agent", {names.SPAN_KIND: "AGENT"}, parent="0f" * 8, span_id="ab" * 8)
     whole = _built(agent, _child("llm", {names.SPAN_KIND: "LLM"}))

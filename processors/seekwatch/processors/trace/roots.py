@@ -1,7 +1,12 @@
 """Which span is the run: the topmost agent or workflow, else the topmost span of the trace."""
 
+from typing import Final
+
 from seekwatch.processors.dialects.base import Role, SpanFacts
 from seekwatch.processors.trace.tree import TraceTree
+
+_PRODUCER: Final = 4
+"""OTLP's kind of a span that hands work over and does not wait for it (`SPAN_KIND_PRODUCER`)."""
 
 
 def select_root(tree: TraceTree) -> SpanFacts:
@@ -30,8 +35,11 @@ def encloses_run(tree: TraceTree, root: SpanFacts) -> bool:
 
     They are when it is an agent or workflow, or stands above everything else. Where only model
     calls and tools are traced, several spans stand side by side under a parent that never came, and
-    the run lasts from the first to the last of them.
+    the run lasts from the first to the last of them. So it does below a span that put a task into
+    a queue: that ends before the work begins.
     """
+    if root.view.kind == _PRODUCER:
+        return False
     if root.role in (Role.AGENT, Role.WORKFLOW):
         return True
     return all(fact is root or not tree.is_top(fact) for fact in tree.facts)
