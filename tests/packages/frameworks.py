@@ -32,9 +32,7 @@ class Framework:
     @property
     def source(self) -> str:
         """Return the agent's code."""
-        if self.on_page:
-            return block_under(self.agent)
-        return (HERE / "agents" / self.agent).read_text("utf-8")
+        return source_of(self.agent)
 
     @property
     def on_page(self) -> bool:
@@ -80,6 +78,13 @@ FRAMEWORKS: Final = (
     Framework("scrapingbee", "scrapingbee_pages.py"),
     Framework("crawl4ai", "crawl4ai_pages.py"),
 )
+
+
+def source_of(agent: str) -> str:
+    """Return the code of an agent: of a heading of the page, or of a file in `agents/`."""
+    if not agent.endswith(".py"):
+        return block_under(agent)
+    return (HERE / "agents" / agent).read_text("utf-8")
 
 
 def block_under(heading: str) -> str:
@@ -141,7 +146,7 @@ def check_said(errors: str) -> None:
     """Assert that nothing of ours is among what a process said on its standard error."""
     # The environments lie in a folder of this name.
     for line in errors.replace(str(cache_directory()), "").splitlines():
-        # A traceback of the agent's own may lead through our wrappers.
-        ours = "seekwatch" in line and not line.lstrip().startswith("File ")
+        # A traceback of the agent's own may lead through our wrappers; a server may log at DEBUG.
+        ours = "seekwatch" in line and not line.lstrip().startswith(("File ", "DEBUG:"))
         if ours or "different Context" in line:
             raise AssertionError(f"{line}\n\n{errors}")

@@ -1,4 +1,4 @@
-"""The news search of duckduckgo-search, under which name ddgs was known before, whose requests no Python library sends."""
+"""The news search of duckduckgo-search, as ddgs was called: no Python library sends its calls."""
 
 import json
 import os
