@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.services.unavailable import UnavailableError, unavailable
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from tests.services.kafka_broker import Kafka
     from tests.services.otelcol import Collector
     from tests.services.prometheus_tools import PrometheusTools
+
+
+# A machine that stands still for a moment is no defect.
+settings.register_profile("patient", settings(), deadline=None)
+settings.load_profile("patient")
 
 
 def pytest_sessionstart() -> None:

@@ -177,6 +177,9 @@ KEYS = (
 
 @given(key=KEYS, value=STRINGS)
 @example(key="k", value="http://à:b@c")
+@example(key="k", value="?%6Bey=x")
+@example(key="k", value="?access_%74%6Fken=x")
+@example(key="k", value="?%2561pi_key=x")
 def test_nothing_that_the_redactor_would_mask_passes_the_quick_search(key: str, value: str) -> None:
     raw = span(name=value, attributes={key: value}).SerializeToString()
     redactor = Redactor()

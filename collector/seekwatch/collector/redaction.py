@@ -50,14 +50,14 @@ def _secret_name() -> re.Pattern[bytes]:
 
     That is `=` in a URL or an assignment, perhaps after a space, a quote in JSON or Python or a
     backslash before one, `:` in a header, and the tag of field 2 behind the key of an attribute.
-    A letter of the name itself may be percent-encoded, and so may the `=` of a URL in a URL.
+    Any letter of the name itself may be percent-encoded, and so may the `=` of a URL in a URL.
     """
     names = [rb"(?<=%s[\"'\\=\x12])" % ending for ending in _KEY_ENDINGS]
     names += [rb"(?<=%s =)" % ending for ending in _KEY_ENDINGS]
     names += [rb"(?<=%s=)" % ending for ending in _QUERY_ENDINGS]
     names += [rb"(?<=%s:)" % ending for ending in _HEADER_ENDINGS]
-    names += [rb"(?<=%[0-9a-f]{2}=)"]
-    return re.compile(rb"(?i)[\"'\\=:\x12](?:%s)|%%(?:25)?(?:3a|3d|40)" % b"|".join(names))
+    encoded = rb"%(?:25)?(?:3a|3d|40)|%[0-9a-f]{2}[a-z_-]{0,16}="
+    return re.compile(rb"(?i)[\"'\\=:\x12](?:" + b"|".join(names) + rb")|" + encoded)
 
 
 def _token_search(pattern: str) -> tuple[bytes, re.Pattern[bytes]]:
