@@ -21,7 +21,8 @@ _SPEAKERS: Final = (
     "urllib3.connectionpool",
 )
 _ours = threading.local()
-_lock = threading.Lock()
+# Reentrant: a signal may interrupt an export here and export in its turn.
+_lock = threading.RLock()
 _state = {"exporting": 0, "wanted": 0}
 
 
@@ -71,7 +72,7 @@ def uninstall() -> None:
 def reset_after_fork() -> None:
     """Forget the exports of the parent, whose threads are not there."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _ours.exporting = False
     _state["exporting"] = 0
 

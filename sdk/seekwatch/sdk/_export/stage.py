@@ -66,7 +66,8 @@ class ExportStage:
         self._told = False
         self._ending = False
         self._ended = False
-        self._lock = threading.Lock()
+        # Reentrant: a signal may interrupt an export here and export in its turn.
+        self._lock = threading.RLock()
 
     @property
     def nobody_at(self) -> str | None:
