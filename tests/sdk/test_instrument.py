@@ -396,7 +396,7 @@ def test_a_failure_of_ours_while_starting_does_not_reach_the_agent(
 ) -> None:
     from seekwatch.sdk._guard import failures, reset_failures
 
-    module = importlib.import_module("seekwatch.sdk._instrument")
+    module = importlib.import_module("seekwatch.sdk._installing")
 
     def fail(*_: object) -> None:
         raise RuntimeError("ours")
@@ -547,11 +547,18 @@ def test_stock_spans_of_a_joined_provider_withhold_the_query(sink: HttpSink, web
         assert "topsecret" not in url
 
 
-@pytest.mark.parametrize("at", ["_add_processors", "_register_exit", "set_current"])
+@pytest.mark.parametrize(
+    ("module_name", "at"),
+    [
+        ("_installing", "_add_processors"),
+        ("_instrument", "_register_exit"),
+        ("_instrument", "set_current"),
+    ],
+)
 def test_a_start_that_fails_halfway_leaves_the_process_as_it_was(
-    at: str, sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+    module_name: str, at: str, sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("seekwatch.sdk._instrument")
+    module = importlib.import_module(f"seekwatch.sdk.{module_name}")
     before = (httpx.Client.__dict__["send"], threading.Thread.__dict__["start"])
     whole = getattr(module, at)
 

@@ -1,4 +1,4 @@
-"""`instrument()` and its inverse: puts the parts together, each once, and takes them apart."""
+"""`instrument()`, its inverse and `flush()`: what an agent calls, and what is installed now."""
 
 import functools
 import logging
@@ -6,49 +6,26 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from opentelemetry.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.trace import TracerProvider
 
-from seekwatch.core import attributes
-
 from . import _guard, _lifecycle
-from ._browsers import playwright
 from ._config import Config, Redact, build_config, check_provider
-from ._counts import lost_by, reported
-from ._export import exporters, health, providers, quiet
-from ._export.batching import SHUTDOWN_SECONDS, BatchingProcessor, Limits
-from ._export.stage import ExportStage
-from ._finisher import Finisher
+from ._counts import lost_by
+from ._export import quiet
+from ._export.batching import SHUTDOWN_SECONDS
 from ._guard import failed, guard, guarded, say
-from ._http import stock_httpx
-from ._instrumentors.switching import install as install_instrumentors
-from ._privacy.carriers import Carriers
-from ._privacy.withholding import Withholder
-from ._runs import entrypoints, executors, foreign_calls, implicit, known_agents, requests
-from ._runs.open_runs import OpenRuns
-from ._runtime import Runtime, current, salt, set_current
-from ._search import clients
-from ._search.apis import SearchApi, SearchApiIndex
-from ._stacks.installing import Stacks
-from ._version import version
+from ._installing import Installation, install, stages, undo_without_deadline
+from ._runs import implicit
+from ._runtime import current, set_current
+from ._search.apis import SearchApi
+from ._undoing import give_up_background, take_apart, undo_all
 
 _lock = threading.RLock()
 
 
-@dataclass(slots=True)
-class _Installation:
-    runtime: Runtime
-    undo: list[Callable[[float], None]]
-    """What to do to undo it, last first; each gets the seconds that are left."""
-    meters: Any = None
-    """The MeterProvider where it is ours."""
-
-
-_installed: _Installation | None = None
+_installed: Installation | None = None
 
 
 def instrument(
@@ -125,13 +102,14 @@ def _instrument(
         return
     undo: list[Callable[[float], None]] = []
     try:
-        installation = _install(config, tracer_provider, meter_provider, undo)
+        installation = install(config, tracer_provider, meter_provider, undo)
+        _register_exit(installation)
         _guard.describe_by(installation.runtime.described_failure)
         set_current(installation.runtime)
     except BaseException:
         # An agent without monitoring is better than none, and than one that is half wrapped.
         set_current(None)
-        _undo_all(undo, time.monotonic() + SHUTDOWN_SECONDS)
+        undo_all(undo, time.monotonic() + SHUTDOWN_SECONDS)
         raise
     _installed = installation
 
@@ -151,191 +129,22 @@ def _say_already(held: Config, asked: Config) -> None:
         say(logging.INFO, "already instrumented as %r", held.agent)
 
 
-def _install(
-    config: Config,
-    tracer_provider: TracerProvider | None,
-    meter_provider: MeterProvider | None,
-    undo: list[Callable[[float], None]],
-) -> _Installation:
-    traces = providers.join_tracer_provider(config, tracer_provider)
-    if traces.ours:
-        undo.append(lambda _: providers.forget_tracer_provider(traces.provider))
-    runtime = _runtime(config, traces)
-    installation = _Installation(runtime, undo)
-    runs = runtime.runs = OpenRuns.from_environment()
-    traces.provider.add_span_processor(runs)
-    undo.append(lambda _: providers.remove_processor(traces.provider, runs))
-    _add_processors(installation, traces)
-    meters = _join_meters(installation, meter_provider)
-    # What comes first is undone last, after the last export.
-    quiet.install()
-    undo.insert(0, _undo_without_deadline(quiet.uninstall))
-    with guard("reporting our own counts"):
-        observed = health.observe(meters, functools.partial(reported, runtime))
-        undo.insert(0, _undo_without_deadline(observed))
-    _patch(installation, traces, meters)
-    undo.append(lambda _: runs.end_all())
-    _register_exit(installation)
-    return installation
-
-
-def _runtime(config: Config, traces: providers.Joined) -> Runtime:
-    index = SearchApiIndex(config.search_apis)
-    limits: Any = getattr(traces.provider, "_span_limits", None)
-    shown = config.capture_content
-    return Runtime(
-        config=config,
-        tracer=traces.provider.get_tracer("seekwatch.sdk", version()),
-        finisher=Finisher(),
-        index=index,
-        common=_common(config, traces),
-        ignored_hosts=exporters.export_hosts(config.endpoint),
-        value_limit=getattr(limits, "max_span_attribute_length", None),
-        attribute_limit=getattr(limits, "max_span_attributes", None),
-        withholder=None if shown else Withholder(salt(config.agent), index.query_parameters),
-        excluded=_excluded_urls(),
-        shared=not traces.ours,
-    )
-
-
-def _common(config: Config, traces: providers.Joined) -> dict[str, Any]:
-    common: dict[str, Any] = {attributes.AGENT_NAME: config.agent}
-    if not traces.ours:
-        # A provider that was here first keeps its resource, so the spans say it themselves.
-        if config.environment is not None:
-            common[attributes.ENVIRONMENT] = config.environment
-        if config.release is not None:
-            common[attributes.SERVICE_VERSION] = config.release
-    return common
-
-
-def _join_meters(installation: _Installation, given: MeterProvider | None) -> Any:
-    runtime = installation.runtime
-    config = runtime.config
-    carriers = Carriers(config.redactor, runtime.withholder)
-    metrics = exporters.metric_exporters(config.endpoint, carriers.metrics)
-    meters = providers.join_meter_provider(config, given, metrics)
-    if meters.ours:
-        installation.meters = meters.provider
-        installation.undo.append(lambda left: _end_meter_provider(meters.provider, metrics, left))
-    return meters.provider
-
-
-def _excluded_urls() -> Callable[[str], bool] | None:
-    """Read the list that the stock instrumentation reads (`OTEL_PYTHON_HTTPX_EXCLUDED_URLS`)."""
-    from opentelemetry.util.http import get_excluded_urls
-
-    given = any(
-        os.environ.get(name)
-        for name in ("OTEL_PYTHON_HTTPX_EXCLUDED_URLS", "OTEL_PYTHON_EXCLUDED_URLS")
-    )
-    return get_excluded_urls("HTTPX").url_disabled if given else None
-
-
-def _add_processors(installation: _Installation, traces: providers.Joined) -> None:
-    runtime = installation.runtime
-    for stage in _stages(runtime):
-        processor = BatchingProcessor(
-            stage,
-            Limits.from_environment(),
-            before_flush=runtime.finisher.drain,
-        )
-        traces.provider.add_span_processor(processor)
-        runtime.processors.append(processor)
-    # Undone last first: what there was no time to finish ends while it is still counted.
-    installation.undo.append(lambda _: _remove_processors(installation, traces.provider))
-    installation.undo.append(lambda left: _close(runtime.finisher, left))
-    installation.undo += [processor.shutdown for processor in runtime.processors]
-
-
-def _close(finisher: Finisher, left: float) -> None:
-    finisher.close(left)
-
-
-def _remove_processors(installation: _Installation, provider: Any) -> None:
-    for processor in installation.runtime.processors:
-        providers.remove_processor(provider, processor)
-
-
-def _stages(runtime: Runtime) -> list[ExportStage]:
-    config = runtime.config
-    return [
-        ExportStage(exporter, config.redactor, runtime.withholder)
-        for exporter in exporters.span_exporters(config.endpoint)
-    ]
-
-
-def _end_meter_provider(provider: Any, metrics: Sequence[MetricExporter], left: float) -> None:
-    for exporter in metrics:
-        exporters.hurry(exporter)
-    providers.forget_meter_provider(provider)
-    # Half of what is left: the spans come after the metrics and matter more.
-    provider.shutdown(timeout_millis=left * 500)
-
-
-def _patch(installation: _Installation, traces: providers.Joined, meters: Any) -> None:
-    # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
-    undo = installation.undo
-    with guard("patching HTTP libraries"):
-        undo.append(_undo_without_deadline(_stacks(installation, traces, meters).undo))
-    with guard("watching for search clients"):
-        undo.append(_undo_without_deadline(clients.install()))
-    with guard("watching for browsers"):
-        undo.append(_undo_without_deadline(playwright.install(installation.runtime.finisher)))
-    with guard("patching threads and executors"):
-        undo.append(_undo_without_deadline(executors.install()))
-    with guard("watching for web frameworks"):
-        undo.append(_undo_without_deadline(requests.install()))
-    with guard("watching for agents of frameworks"):
-        undo.append(_undo_without_deadline(known_agents.install()))
-    with guard("watching the calls of other instrumentations"):
-        undo.append(_undo_without_deadline(foreign_calls.install(traces.provider)))
-    config = installation.runtime.config
-    with guard("switching on instrumentors"):
-        switched_on = install_instrumentors(traces.provider, meters, config)
-        undo.append(_undo_without_deadline(switched_on))
-    entrypoint = config.entrypoint
-    if entrypoint is not None:
-        with guard("wrapping the entrypoint"):
-            undo.append(_undo_without_deadline(entrypoints.install(*entrypoint)))
-
-
-def _stacks(installation: _Installation, traces: providers.Joined, meters: Any) -> Stacks:
-    # Where every processor is ours, the stage before the wire cleans, off the agent's thread.
-    prepare = None if traces.ours else installation.runtime.prepared
-
-    def stock(library: str) -> Callable[[], None]:
-        return stock_httpx.install(traces.provider, meters, prepare, library)
-
-    return Stacks({"httpx": stock, "httpx2": stock})
-
-
-def _undo_without_deadline(undo: Callable[[], None]) -> Callable[[float], None]:
-    return lambda _: undo()
-
-
-def _register_exit(installation: _Installation) -> None:
+def _register_exit(installation: Installation) -> None:
     # Last in, so that it is the first to be undone: from then on the process ends as it would.
     hooks = _lifecycle.Hooks(functools.partial(_send, installation), uninstrument)
-    installation.undo.append(_undo_without_deadline(_lifecycle.install(hooks)))
+    installation.undo.append(undo_without_deadline(_lifecycle.install(hooks)))
 
 
-def _send(installation: _Installation, seconds: float) -> None:
+def _send(installation: Installation, seconds: float) -> None:
     """Export spans, then metrics where the provider is ours, within so many seconds."""
     deadline = time.monotonic() + seconds
     if installation.runtime.runs is not None:
         installation.runtime.runs.end_open()
-    _give_up_background(installation.runtime, seconds / 2)
+    give_up_background(installation.runtime, seconds / 2)
     flush(max(0.0, deadline - time.monotonic()))
     if installation.meters is not None:
         left = max(0.0, deadline - time.monotonic())
         installation.meters.force_flush(timeout_millis=left * 1000)
-
-
-@guarded("giving up answers that did not come")
-def _give_up_background(runtime: Runtime, seconds: float) -> None:
-    runtime.finisher.drain(seconds)
-    runtime.background.give_up()
 
 
 def _after_fork() -> None:
@@ -353,7 +162,7 @@ def _after_fork() -> None:
         runtime.run_count.reset_after_fork()
         if runtime.runs is not None:
             runtime.runs.reset_after_fork()
-        for processor, stage in zip(runtime.processors, _stages(runtime), strict=True):
+        for processor, stage in zip(runtime.processors, stages(runtime), strict=True):
             processor.reset_after_fork(stage)
     _lifecycle.after_fork()
 
@@ -374,40 +183,7 @@ def uninstrument() -> None:
         with guard("uninstrument"):
             set_current(None)
         if installation is not None:
-            _take_apart(installation)
-
-
-@guarded("uninstrument")
-def _take_apart(installation: _Installation) -> None:
-    deadline = time.monotonic() + SHUTDOWN_SECONDS
-    # Half the time for bodies: a span without its body is worth more than none.
-    _give_up_background(installation.runtime, SHUTDOWN_SECONDS / 2)
-    _undo_all(installation.undo, deadline)
-    lost = {name: count for name, count in lost_by(installation.runtime).items() if count}
-    if lost:
-        _say_lost(installation.runtime, lost)
-
-
-def _say_lost(runtime: Runtime, lost: dict[str, int]) -> None:
-    places = (processor.nobody_at for processor in runtime.processors)
-    nobody_at = next((place for place in places if place is not None), None)
-    if nobody_at is None:
-        say(logging.WARNING, "not everything reached the collector: %s", lost)
-        return
-    say(
-        logging.WARNING,
-        "not everything reached the collector: nobody listens at %s, so %d spans are lost; start "
-        "the monitor there (seekwatch up), or set its endpoint in instrument() or "
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-        nobody_at,
-        sum(count for name, count in lost.items() if name.startswith("spans_")),
-    )
-
-
-def _undo_all(undo: list[Callable[[float], None]], deadline: float) -> None:
-    for step in reversed(undo):
-        with guard("uninstrument"):
-            step(max(0.1, deadline - time.monotonic()))
+            take_apart(installation, SHUTDOWN_SECONDS)
 
 
 def flush(timeout: float = 5.0) -> bool:
