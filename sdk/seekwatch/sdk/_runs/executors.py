@@ -42,7 +42,12 @@ _ALONE: Final = (
     "uvicorn.",
     "waitress.",
 )
-"""Packages whose threads serve many runs, or none, whoever starts them."""
+"""Packages whose threads serve many runs, or none, whoever starts them.
+
+A list, since nothing at a thread's start tells it from one of the agent's: such threads are often
+started late, by the first call inside a run; agents start daemons, too; and how long a thread will
+live, or whom it will serve, is not known yet.
+"""
 
 
 class _Carried:
