@@ -132,5 +132,5 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "missing.yaml", tmp_path, binary):
-        with pytest.raises(ConfigurationError, match="no such file|is a directory|is no text"):
+        with pytest.raises(ConfigurationError, match=r"no such file|is a directory|is no text"):
             load_truth(path)
