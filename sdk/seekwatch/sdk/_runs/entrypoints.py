@@ -75,7 +75,7 @@ def install(module_name: str, attribute: str) -> Undo:
             attribute,
         )
     else:
-        if module is None and not _can_be_found(module_name):
+        if module is None and _has_started() and not _can_be_found(module_name):
             say(
                 logging.WARNING,
                 "entrypoint %s:%s: there is no module %s to import; of a function of the script "
@@ -100,6 +100,11 @@ def _is_main(module_name: str) -> bool:
     if spec is not None:
         return bool(spec.name == module_name)
     return isinstance(file, str) and Path(file).stem == module_name
+
+
+def _has_started() -> bool:
+    """Tell whether the script is known: its folder is where imports look only from then on."""
+    return getattr(sys.modules.get("__main__"), "__file__", None) is not None
 
 
 def _can_be_found(module_name: str) -> bool:
