@@ -60,7 +60,7 @@ POINTS = [
     "_runs.open_runs:read_turn",
     "_runs.sampling:RunCount.add",
     "_runs.foreign_calls:_is_step",
-    "_runs.foreign_calls:_is_stock",
+    "_runs.foreign_calls:_scope",
     "_runs.wrapping:attach",
     "_runs.wrapping:detach",
     "_export.batching:estimated_size",

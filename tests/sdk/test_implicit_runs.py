@@ -519,6 +519,28 @@ def test_calls_that_others_see_open_and_join_runs_too(
     assert root.attributes["seekwatch.run.answer"] == "It did."
 
 
+def test_calls_that_say_only_later_what_they_are_open_runs_by_their_names(sink: HttpSink) -> None:
+    provider = TracerProvider()
+    instrument("agent", endpoint=sink.url, tracer_provider=provider)
+    theirs = provider.get_tracer("openinference.instrumentation.litellm")
+
+    def call() -> None:
+        with theirs.start_as_current_span("completion", attributes={}) as span:
+            span.set_attribute("openinference.span.kind", "LLM")
+            span.set_attribute("llm.input_messages.0.message.role", "user")
+            span.set_attribute("llm.input_messages.0.message.content", "question 1")
+            span.set_attribute("llm.output_messages.0.message.role", "assistant")
+            span.set_attribute("llm.output_messages.0.message.content", "It did.")
+        with theirs.start_as_current_span("CreateEmbeddings", attributes={}) as span:
+            span.set_attribute("openinference.span.kind", "EMBEDDING")
+
+    contextvars.copy_context().run(call)
+    spans = {span.name: span for span in sent(sink)}
+    root = sink.one("AGENT")
+    assert spans["completion"].parent_id == root.span_id
+    assert not spans["CreateEmbeddings"].parent_id
+
+
 def abandon_a_run_here() -> None:
     """Leave an ended run in this thread's context: another thread closes the block around it."""
 

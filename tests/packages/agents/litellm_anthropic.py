@@ -16,7 +16,10 @@ async def answer(question: str) -> str:
     messages = [{"role": "system", "content": told}, {"role": "user", "content": question}]
     text = ""
     async for chunk in await litellm.acompletion(
-        "anthropic/claude-sonnet-4-6", messages, stream=True
+        model="anthropic/claude-sonnet-4-6",
+        messages=messages,
+        stream=True,
+        stream_options={"include_usage": True},
     ):
-        text += chunk.choices[0].delta.content or ""
+        text += "".join(choice.delta.content or "" for choice in chunk.choices)
     return text

@@ -26,7 +26,7 @@ def web_search(query: str) -> str:
 def answer(question: str) -> str:
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
-        reply = litellm.completion("openai/gpt-4o-mini", messages, tools=[SEARCH])
+        reply = litellm.completion(model="openai/gpt-4o-mini", messages=messages, tools=[SEARCH])
         said = reply.choices[0].message
         messages.append(said.model_dump())
         if not said.tool_calls:

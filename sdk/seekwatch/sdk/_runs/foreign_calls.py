@@ -2,7 +2,8 @@
 
 An instrumentor of a model's library makes a span of each call. Where no framework is above it,
 each call would be a trace, and so a run, of its own. What such a span is has to be on it when it
-begins, as it is with OpenInference, OpenLLMetry and OpenTelemetry's own instrumentors.
+begins, as it is with OpenInference, OpenLLMetry and OpenTelemetry's own instrumentors; one that
+says it only later is known by its name.
 
 So it is with the span of a request that OpenTelemetry's instrumentor of an HTTP library makes where
 it was switched on after us, and lies around us: what we make of the request is below that span.
@@ -29,6 +30,20 @@ from .stale import without_stale
 
 _STEPS: Final = frozenset({attributes.KIND_LLM, attributes.KIND_RETRIEVER, attributes.KIND_TOOL})
 _OPERATIONS: Final = frozenset({attributes.OPERATION_EXECUTE_TOOL, attributes.OPERATION_RETRIEVAL})
+_NAMED: Final[Mapping[str, frozenset[str]]] = {
+    "openinference.instrumentation.litellm": frozenset(
+        {
+            "completion",
+            "acompletion",
+            "completion_with_retries",
+            "acompletion_with_retries",
+            "responses",
+            "aresponses",
+            "messages.create",
+        }
+    ),
+}
+"""Names of the model calls of instrumentors that say what a span is after it began, by scope."""
 _METHODS: Final = (attributes.HTTP_METHOD, "http.method")
 _URLS: Final = (attributes.URL_FULL, "http.url")
 """By the newer conventions, and by those that the instrumentors still keep to."""
@@ -53,8 +68,8 @@ def install(provider: Any) -> Undo:
             *more: Any,
             **options: Any,
         ) -> Any:
-            if context is None and attributes:
-                context = _placed(self, processor, attributes)
+            if context is None:
+                context = _placed(self, processor, name, attributes or {})
             return original(self, name, context, kind, attributes, *more, **options)
 
         return start_span
@@ -63,14 +78,17 @@ def install(provider: Any) -> Undo:
 
 
 @guarded("placing a call of another instrumentation")
-def _placed(tracer: Tracer, processor: Any, described: Mapping[str, Any]) -> Context | None:
+def _placed(
+    tracer: Tracer, processor: Any, name: str, described: Mapping[str, Any]
+) -> Context | None:
     """Return the context of a run for a call that has nothing above it, else None."""
     if tracer.span_processor is not processor:
         return None
-    is_step = _is_step(described)
-    if not (is_step or _is_stock(tracer)) or current() is None:
-        return None
     if get_current_span(without_stale(get_current())).get_span_context().is_valid:
+        return None
+    scope = _scope(tracer)
+    is_step = _is_step(described) or name in _NAMED.get(scope, ())
+    if not (is_step or scope in STOCK_SCOPES) or current() is None:
         return None
     return parent_context() if is_step or _is_told(described) else None
 
@@ -82,10 +100,9 @@ def _is_step(described: Mapping[str, Any]) -> bool:
     return described.get(attributes.OPERATION_NAME) in _OPERATIONS or is_model_call(described)
 
 
-def _is_stock(tracer: Tracer) -> bool:
-    """Tell whether a tracer is that of an instrumentor of a library that we wrap, too."""
+def _scope(tracer: Tracer) -> str:
     scope: Any = getattr(tracer, "_instrumentation_scope", None)
-    return getattr(scope, "name", None) in STOCK_SCOPES
+    return str(getattr(scope, "name", ""))
 
 
 def _is_told(described: Mapping[str, Any]) -> bool:

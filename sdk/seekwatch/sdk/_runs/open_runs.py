@@ -230,6 +230,8 @@ class OpenRuns(SpanProcessor):
         run.over(context.span_id, span.end_time or 0)
         if not is_model_call(held_attributes(span)):
             return
+        # Some say what they are only after they began.
+        run.agentic = True
         reading = _Reading(run, span)
         if is_finishing():
             reading.finish()
