@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 
 MAX_JOBS: Final = 4096
 MAX_BYTES: Final = 64 * 1024 * 1024
-GATHER_SECONDS: Final = 0.01
+GATHER_SECONDS: Final = 0.05
 """How long the thread lets jobs gather after it was woken: waking it for each one would cost the
 agent's thread more than the job itself, in lost turns of the interpreter lock."""
 
+TURN_SECONDS: Final = 0.0005
+"""How long the thread works before it steps aside. A turn for each job would cost the agent's
+thread more, in hand-overs of the interpreter lock, than it gains."""
+
 YIELD_SECONDS: Final = 0.0001
-"""How long the thread steps aside after each job while nobody waits for it: a thread that only
+"""How long the thread steps aside after its turn while nobody waits for it: a thread that only
 releases the interpreter lock takes it again before a waiting one has woken, so that one would wait
-for the interpreter's switch interval (5 ms) instead of for one job."""
+for the interpreter's switch interval (5 ms) instead of for one turn."""
 
 
 class Job(Protocol):
@@ -128,9 +132,13 @@ class Finisher:
     def _work_off(self) -> bool:
         if not self._wait_for_jobs():
             return False
+        began = time.perf_counter()
         while self._finish_next():
+            if time.perf_counter() - began < TURN_SECONDS:
+                continue
             if self._jobs and self._finished >= self._flush_to and not self._closed:
                 time.sleep(YIELD_SECONDS)
+            began = time.perf_counter()
         return True
 
     def _wait_for_jobs(self) -> bool:

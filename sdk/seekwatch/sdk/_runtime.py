@@ -84,8 +84,8 @@ class Runtime:
     index: SearchApiIndex
     common: dict[str, Any]
     """Attributes of every span of ours."""
-    ignored_hosts: frozenset[str]
-    """`host:port` of our own exports."""
+    ignored_hosts: frozenset[tuple[str, int]]
+    """Hosts and ports of our own exports."""
     value_limit: int | None = None
     attribute_limit: int | None = 128
     withholder: Withholder | None = None

@@ -222,20 +222,20 @@ def grpc_target(endpoint: str | None) -> tuple[str | None, bool | None]:
     return f"{scheme}://{parts.netloc}", scheme == "http"
 
 
-def export_hosts(endpoint: str | None) -> frozenset[str]:
-    """Return the `host:port` that our own exports go to, which are never instrumented."""
+def export_hosts(endpoint: str | None) -> frozenset[tuple[str, int]]:
+    """Return the hosts and ports that our own exports go to, which are never instrumented."""
     urls = {"endpoint": endpoint or ""}
     urls |= {
         name: value
         for name, value in os.environ.items()
         if name.startswith("OTEL_EXPORTER_OTLP") and name.endswith("ENDPOINT")
     }
-    hosts: set[str] = set()
+    hosts: set[tuple[str, int]] = set()
     for name, url in urls.items():
         try:
             parts = urlsplit(url)
             default = 443 if parts.scheme in {"https", "grpcs"} else 80
-            authority = f"{parts.hostname}:{parts.port or default}"
+            port = parts.port or default
         except ValueError as error:
             say(
                 logging.WARNING,
@@ -245,5 +245,5 @@ def export_hosts(endpoint: str | None) -> frozenset[str]:
             )
             continue
         if parts.hostname:
-            hosts.add(authority)
-    return frozenset(hosts or {"localhost:4318", "localhost:4317"})
+            hosts.add((parts.hostname, port))
+    return frozenset(hosts or {("localhost", 4318), ("localhost", 4317)})

@@ -246,7 +246,7 @@ def _is_suppressed(context: Context) -> bool:
 def _is_excluded(runtime: Runtime, request: RequestView) -> bool:
     """Tell what goes to a collector, or is on the user's own list."""
     port = request.port or (443 if request.scheme == "https" else 80)
-    if f"{request.host}:{port}" in runtime.ignored_hosts:
+    if (request.host, port) in runtime.ignored_hosts:
         return True
     if request.method == "POST" and request.path.endswith(_OTLP_PATHS):
         return True

@@ -174,11 +174,7 @@ def coverage(span: Span, request: RequestView) -> Coverage:
 
 def _any_is_loaded() -> bool:
     """Tell whether any of these instrumentors is there: the cheap no of most processes."""
-    loaded = sys.modules
-    for module in _MODULES:  # noqa: SIM110 - a generator costs twice as much
-        if module in loaded:
-            return True
-    return False
+    return not sys.modules.keys().isdisjoint(_MODULES)
 
 
 def _by_span(span: Span) -> Coverage:
