@@ -205,9 +205,32 @@ def test_every_token_is_looked_for_by_the_letters_it_begins_with() -> None:
     assert "" not in {begin for begin, _ in redaction._TOKENS}
 
 
-def test_a_pattern_that_does_not_compile_is_named() -> None:
-    with pytest.raises(ValueError, match=r"'\('"):
-        Redactor(["("])
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}"])
+def test_a_pattern_that_does_not_compile_is_named(pattern: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(pattern))):
+        Redactor([pattern])
+
+
+@pytest.mark.parametrize("pattern", ["", "a|", "x*", "(?=a)?", "$"])
+def test_a_pattern_that_matches_nothing_at_all_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="matches an empty text"):
+        Redactor([pattern])
+
+
+@pytest.mark.parametrize(
+    ("patterns", "text", "masked"),
+    [
+        (["(?i)alice"], "Alice", MASK),
+        (["nobody", "(?i)alice"], "ALICE nobody", f"{MASK} {MASK}"),
+        (["(a)b", r"(\w)\1"], "ab oo", f"{MASK} {MASK}"),
+        (["(?P<name>a)", "(?P<name>b)"], "a b", f"{MASK} {MASK}"),
+        (["(?x) a  b # a comment", "c"], "ab c", f"{MASK} {MASK}"),
+    ],
+)
+def test_patterns_of_one_user_do_not_change_each_other(
+    patterns: list[str], text: str, masked: str
+) -> None:
+    assert Redactor(patterns).text(text) == masked
 
 
 @given(st.text())

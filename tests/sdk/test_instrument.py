@@ -382,7 +382,13 @@ def test_flush_outside_an_instrumented_process_is_true() -> None:
         ({"agent": "a", "endpoint": "http://host:notaport"}, "a port from 1 to 65535"),
         ({"agent": "a", "endpoint": "http://:4318"}, "needs a host"),
         ({"agent": "a", "endpoint": "http://[::1"}, "needs a host"),
+        (
+            {"agent": "a", "endpoint": "http://user:canary@[::1"},
+            r"^endpoint 'http://\*{4}@\[::1' needs",
+        ),
+        ({"agent": "a", "endpoint": "ftp://user:canary@h"}, r"^endpoint 'ftp://\*{4}@h' needs"),
         ({"agent": "a", "redact": ["("]}, r"redaction pattern '\('"),
+        ({"agent": "a", "redact": ""}, "matches an empty text"),
         ({"agent": "a", "capture_pages": -1}, "number of bytes"),
     ],
 )

@@ -44,6 +44,11 @@ def test_a_url_keeps_where_it_leads_and_no_words(key: str, url: str, kept: str) 
     [
         ("http.response.header.location", ["/b?q=canary"], ("/b?q=****",)),
         ("http.target", "/b?q=canary&id=1", "/b?q=****&id=1"),
+        ("url.full", "/b?q=canary&id=1", "/b?q=****&id=1"),
+        ("http.url", "//a.example/b?q=canary", "//a.example/b?q=****"),
+        ("url.full", "HTTPS://a.example/?q=canary", "https://a.example/?q=****"),
+        ("somebody.elses.link", "ftp://a.example/?q=canary", "ftp://a.example/?q=****"),
+        ("somebody.elses.link", "wss://a.example/?q=canary", "wss://a.example/?q=****"),
         ("url.query", "q=canary&id=1", "q=****&id=1"),
         ("url.path", "/canary%20question", "/****"),
     ],
@@ -76,12 +81,61 @@ def test_parts_of_urls_are_urls(key: str, value: Any, kept: Any) -> None:
         "exception.stacktrace",
         "http.request.body.content",
         "retrieval.documents.0.document.metadata",
+        "metadata",
+        "llm.function_call",
+        "messages.0",
+        "input.value.0",
+        "search.queries.0",
+        "questions[0]",
+        "user_input_1",
+        "tool.parameters.city",
+        "crewai.task.description",
+        "crewai.agent.goal",
+        "mcp.request.argument",
+        "instructions",
+        "search_term",
+        "passage",
+        "observation",
+        "db.statement",
     ],
 )
 def test_content_is_known_by_its_name_whoever_wrote_it(key: str) -> None:
     found = WITHHOLDER.attributes({key: "canary"})
     assert set(found) == {f"{key}.hash", f"{key}.length"}
     assert WITHHOLDER.attributes(found) == found
+
+
+@pytest.mark.parametrize(
+    "value", ["two words", "何時ですか", '{"q":"canary"}', ["a", "two words"], "x" * 129]
+)
+def test_under_a_name_that_nobody_knows_only_a_word_stays(value: Any) -> None:
+    found = WITHHOLDER.attributes({"mcp.response.value": value, "somebody.kind": "AGENT"})
+    assert set(found) == {"mcp.response.value.hash", "mcp.response.value.length", "somebody.kind"}
+
+
+@pytest.mark.parametrize(
+    ("description", "kept"),
+    [
+        ("ValueError: canary", "ValueError"),
+        ("httpx.ReadTimeout: canary", "httpx.ReadTimeout"),
+        ("KeyboardInterrupt", "KeyboardInterrupt"),
+        ("canary: what was asked", ""),
+        ("canary", ""),
+    ],
+)
+def test_a_status_keeps_at_most_the_type_of_its_error(description: str, kept: str) -> None:
+    status = WITHHOLDER.status(Status(StatusCode.ERROR, description))
+    assert (status.description or "") == kept
+
+
+@pytest.mark.parametrize(
+    ("date", "stays"),
+    [("2026-11-30", True), ("3 days ago", True), ("Nov 3, 2026", True), ("canary of today", False)],
+)
+def test_a_published_date_stays_where_it_is_one(date: str, stays: bool) -> None:
+    carrier = "gen_ai.retrieval.documents"
+    found = WITHHOLDER.attributes({carrier: json.dumps([{"published_date": date}])})
+    assert (date in found[carrier]) is stays
 
 
 @pytest.mark.parametrize(
@@ -97,6 +151,10 @@ def test_content_is_known_by_its_name_whoever_wrote_it(key: str) -> None:
         ("retrieval.documents.0.document.id", "doc-17"),
         ("llm.input_messages.0.message.role", "user"),
         ("error.type", "ValueError"),
+        ("user_agent.original", "python-httpx/0.28 (an agent)"),
+        ("gen_ai.agent.name", "My Agent"),
+        ("gen_ai.request.model", "meta-llama/Llama-3:free"),
+        ("gen_ai.response.finish_reasons", ("stop", "tool_calls")),
         ("search.result", 7),
     ],
 )

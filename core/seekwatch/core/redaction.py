@@ -128,21 +128,15 @@ class Redactor:
         function: a user's callable, applied last to every string. What it returns is used.
 
     Raises:
-        ValueError: a pattern does not compile; the message names it.
+        ValueError: a pattern does not compile, or matches where nothing is; the message names it.
     """
 
     def __init__(
         self, patterns: Iterable[str] = (), *, function: UserRedaction | None = None
     ) -> None:
         own = tuple(patterns)
-        for pattern in own:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(
-                    f"redaction pattern {pattern!r} is not a regular expression: {error}"
-                ) from error
-        self._own = re.compile("|".join(f"(?:{pattern})" for pattern in own)) if own else None
+        # One after the other: joined, their flags, names and numbers of groups would mix.
+        self._own = tuple(map(_own_pattern, own))
         self._function = function
         self._decoded: Redactor | None = None
         if not isinstance(self, _Decoded):
@@ -171,7 +165,9 @@ class Redactor:
         for begin, pattern in _TOKENS:
             if begin in value:
                 value = pattern.sub(MASK, value)
-        return value if self._own is None else self._own.sub(MASK, value)
+        for pattern in self._own:
+            value = pattern.sub(MASK, value)
+        return value
 
     def url(self, value: str) -> str:
         """Return a URL without userinfo, fragment and secrets in its query.
@@ -238,6 +234,21 @@ class Redactor:
             if self._decoded.text(decoded) != decoded:
                 return True
         return False
+
+
+def _own_pattern(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(
+            f"redaction pattern {pattern!r} is not a regular expression: {error}"
+        ) from error
+    if compiled.search(""):
+        raise ValueError(
+            f"redaction pattern {pattern!r} matches an empty text, so it would mask between any "
+            "two characters; write one that needs at least one"
+        )
+    return compiled
 
 
 class _Decoded(Redactor):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from seekwatch.core.redaction import Redactor
+from seekwatch.core.redaction import MASK, Redactor
 
 from ._privacy.own_rules import OwnRules
 from ._search.apis import SearchApi
@@ -127,7 +127,7 @@ def _checked_endpoint(endpoint: str | None) -> str | None:
         return None
     if not endpoint.startswith(("http://", "https://", "grpc://", "grpcs://")):
         raise ValueError(
-            f"endpoint {endpoint!r} needs a scheme: http://host:4318 (OTLP over HTTP) or "
+            f"endpoint {_shown(endpoint)} needs a scheme: http://host:4318 (OTLP over HTTP) or "
             "grpc://host:4317 (OTLP over gRPC)"
         )
     try:
@@ -135,8 +135,17 @@ def _checked_endpoint(endpoint: str | None) -> str | None:
     except ValueError:
         usable = False
     if not usable:
-        raise ValueError(f"endpoint {endpoint!r} needs a host, and a port from 1 to 65535 if any")
+        raise ValueError(
+            f"endpoint {_shown(endpoint)} needs a host, and a port from 1 to 65535 if any"
+        )
     return endpoint
+
+
+def _shown(endpoint: str) -> str:
+    """Return an endpoint as a log may show it: the message may end in one."""
+    before, at, after = endpoint.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    return repr(f"{scheme}{separator}{MASK}@{after}" if at and separator else after)
 
 
 def _page_bytes(capture_pages: object) -> int:

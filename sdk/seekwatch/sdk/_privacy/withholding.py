@@ -10,6 +10,7 @@ import hmac
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
@@ -18,6 +19,7 @@ from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
 from seekwatch.core.redaction import MASK
+from seekwatch.sdk._search.dates import parse_published
 from seekwatch.sdk._shapes import as_list, as_mapping, is_list
 
 _CONTENT_KEYS: Final = frozenset(
@@ -32,7 +34,6 @@ _CONTENT_KEYS: Final = frozenset(
         "llm.invocation_parameters",
         "llm.prompt_template.template",
         "llm.prompt_template.variables",
-        "tool.parameters",
         "all_messages_events",
     }
 )
@@ -49,24 +50,41 @@ _CONTENT_PREFIXES: Final = (
     "retrieval.documents.",
     "reranker.",
     "embedding.embeddings.",
+    "tool.parameters",
 )
 _CONTENT_NAME: Final = re.compile(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))"
     r"(?i:questions?|answers?|prompts?|completions?|quer(?:y|ies)|contents?|texts?|body|snippets?|"
-    r"titles?|inputs?|outputs?|messages?|msg|arguments|args|results?|explanation|reasoning|summary|"
-    r"quotes?)\Z"
+    r"titles?|inputs?|outputs?|messages?|msg|arguments?|args|results?|explanation|reasoning|"
+    r"summary|quotes?|response|instructions?|keywords?|search_terms?|descriptions?|goals?|tasks?|"
+    r"passages?|observations?|thoughts?|history|conversation|transcript|excerpts?|highlights?|"
+    r"headline|metadata|function_call|statement|payload|markdown|html)\Z"
 )
 """Names for content, as the last word of a key, whoever wrote it: a key that is not known may hold
 a question as well as one that is."""
+_NUMBER: Final = re.compile(r"(?:[._]?\d+|\[\d+\])+\Z")
+"""What tells one of several of a name."""
+_KNOWN: Final = (
+    *("seekwatch.", "http.", "url.", "server.", "client.", "network.", "net.", "peer.", "rpc."),
+    *("user_agent.", "error.", "exception.", "code.", "thread.", "process.", "os.", "host."),
+    *("service.", "telemetry.", "deployment.", "cloud.", "k8s.", "container.", "faas.", "otel."),
+    *("gen_ai.agent.name", "gen_ai.tool.name", "agent.name", "tool.name"),
+)
+"""How the names begin of what may have several words and is no content, unless named so above."""
+_WORD: Final = re.compile(r"[\w.~:/@+-]{0,128}", re.ASCII)
+"""What may stand under a name that is not known: a kind, a model, an identifier. Several words, or
+a script that sets no spaces between them, may be anything."""
 _URL_KEYS: Final = frozenset(
     {
         "url.query",
         "url.path",
+        "url.full",
+        "http.url",
         "http.target",
         f"{attributes.RESPONSE_HEADER}location",
     }
 )
-"""Keys that hold parts of URLs; whole ones are found by their `://`."""
+"""Keys that hold parts of URLs or relative ones; whole ones are found by their `://`."""
 _JSON_CARRIERS: Final = {
     attributes.GENAI_RETRIEVAL_DOCUMENTS: frozenset(
         {"id", "url", "published_date", "recency_days", "rank", "score"}
@@ -76,11 +94,10 @@ _JSON_CARRIERS: Final = {
 }
 """Attributes that hold a JSON array of objects, and the members that are no content."""
 _URL_MEMBERS: Final = frozenset({"id", "url", "location"})
-_LONGEST_DATE: Final = 64
 _KEPT_SUFFIXES: Final = (".document.id", ".document.score", ".message.role")
 _NAMING_SUFFIXES: Final = (".document.id", attributes.SOURCE_URL)
 """Keys that hold a URL or an identifier, unless a source has neither."""
-_URL_IN_TEXT: Final = re.compile(r"https?://[^\s\"'<>\\]+")
+_URL_IN_TEXT: Final = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,15}:)?//[^\s\"'<>\\]+")
 _QUERY_PARAMETERS: Final = frozenset(
     (
         *("q", "query", "s", "search", "search_query", "searchterm", "keyword", "keywords", "kw"),
@@ -89,6 +106,9 @@ _QUERY_PARAMETERS: Final = frozenset(
 )
 """What search forms of the web call their field, beside the names that the search APIs use."""
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_ERROR_TYPE: Final = re.compile(
+    r"(?:\w+\.)*\w*(?:Error|Exception|Warning|Timeout|Interrupt|Exit|Cancelled|Failure)", re.ASCII
+)
 _SEPARATORS: Final = re.compile(r"([&;])")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.~:-]{0,64}")
 
@@ -130,7 +150,9 @@ class Withholder:
         for key, value in values.items():
             if key in _JSON_CARRIERS:
                 kept[key] = self._json_facts(value, _JSON_CARRIERS[key])
-            elif not isinstance(value, bool | int | float) and _is_content(key):
+            elif not isinstance(value, bool | int | float) and (
+                _is_content(key) or not (_is_known(key) or _is_word(value))
+            ):
                 text = value if isinstance(value, str) else json.dumps(value, default=str)
                 kept[f"{key}{attributes.WITHHELD_HASH}"] = self.hash(text)
                 kept[f"{key}{attributes.WITHHELD_LENGTH}"] = len(text)
@@ -154,12 +176,10 @@ class Withholder:
             return value if isinstance(value, int | float) else None
         if name in _URL_MEMBERS and (name == "location" or "://" in value):
             return self._url(value)
+        if name == "published_date" and parse_published(value, datetime.now(UTC)) is not None:
+            return value
         # A title where a URL was asked for, a sentence where a date was.
-        return (
-            value
-            if name == "published_date" and len(value) <= _LONGEST_DATE
-            else self._stand_in(value)
-        )
+        return self._stand_in(value)
 
     def _stand_in(self, text: str) -> str:
         return text if _HASH.fullmatch(text) else self.hash(text)
@@ -168,7 +188,7 @@ class Withholder:
         if isinstance(value, str):
             if key == "url.query":
                 return self._query(value)
-            if "://" in value:
+            if "//" in value:
                 return _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
             if key.endswith(_NAMING_SUFFIXES) and not _IDENTIFIER.fullmatch(value):
                 return self._stand_in(value)
@@ -212,16 +232,29 @@ def _path(path: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _is_content(key: str) -> bool:
-    if key in _CONTENT_KEYS:
+    name = _NUMBER.sub("", key)
+    if name in _CONTENT_KEYS:
         return True
     if key in _URL_KEYS or key.endswith((attributes.WITHHELD_HASH, attributes.WITHHELD_LENGTH)):
         return False
     if key.startswith(_CONTENT_PREFIXES):
         return not key.endswith(_KEPT_SUFFIXES)
-    return _CONTENT_NAME.search(key) is not None
+    return _CONTENT_NAME.search(name) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_known(key: str) -> bool:
+    return key.startswith(_KNOWN) or key in _JSON_CARRIERS or key.endswith(_NAMING_SUFFIXES)
+
+
+def _is_word(value: Any) -> bool:
+    if isinstance(value, str):
+        # Of a URL the words are masked.
+        return (_WORD.fullmatch(value) or _URL_IN_TEXT.fullmatch(value)) is not None
+    return all(_is_word(item) for item in as_list(value)) if is_list(value) else True
 
 
 def _error_type(description: str) -> str:
     """Return the leading type name of `Type: message`, or nothing."""
-    name, separator, _ = description.partition(": ")
-    return name if separator and name.replace(".", "").isidentifier() else ""
+    name = description.partition(": ")[0]
+    return name if _ERROR_TYPE.fullmatch(name) else ""
