@@ -173,7 +173,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """Find modules of the SDK as everyone does, and load them with checks."""
-        if not fullname.startswith(PACKAGE) or fullname.endswith("._guard"):
+        # The fences themselves are what is relied on.
+        if not fullname.startswith(PACKAGE) or fullname.endswith(("._guard", "._threads")):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
