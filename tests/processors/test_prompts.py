@@ -73,6 +73,29 @@ TEMPLATES = {
 }
 
 
+LABELLED = {
+    "closed brackets": "[SOURCES]\n{ctx}\n[/SOURCES]\n[USER] {q} [/USER]\n{tail}",
+    "brackets on lines": "[SOURCES]\n{ctx}\n[/SOURCES]\n[USER]\n{q}\n[/USER]\n{tail}",
+    "angles": "<sources>\n{ctx}\n</sources>\n<user>{q}</user>\n{tail}",
+    "label, next line": "Context:\n{ctx}\n\nQuestion: {q}\n{tail}",
+    "heading": "## Context\n{ctx}\n\n## Question\n{q}\n{tail}",
+}
+REMINDED = "Context:\n{ctx}\n\nRemember, the question is: {q} {tail}"
+TAILS = (
+    "Today is 2026-12-01. Cite as [n].",
+    "Answer only in English and never use older sources than 2020.",
+    "Do not use older sources than 2020.",
+    "Heute ist der 1.12.2026. Antworte nur auf Deutsch.",
+    "Bitte verwende keine Quellen vor 2020.",
+    "Répondez en français. N’utilisez pas de sources d'avant 2020.",
+    "Hoy es 1 de diciembre de 2026. Responde solo en español.",
+    "Oggi è il 2026-12-01. Rispondi in italiano.",
+    "Hoje é 2026-12-01. Não use fontes anteriores a 2020.",
+    "今天是2026年12月1日。请用中文回答。",
+    "今日は2026年12月1日です。日本語で答えてください。",
+)
+
+
 def _brought(*queries: str) -> Brought:
     return Brought([part for found in RESULTS for part in found], list(queries))
 
@@ -94,9 +117,31 @@ def test_a_question_is_found_that_was_searched_for_in_other_words(template: str)
     assert question_in(prompt, _brought("Bodø sailing")) == question
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("label", LABELLED)
+def test_orders_behind_a_labelled_question_are_no_part_of_it(
+    label: str, tail: str, question: str
+) -> None:
+    prompt = LABELLED[label].format(ctx=LINES, q=question, tail=tail)
+    assert question_in(prompt, _brought(question)) == question
+
+
+@pytest.mark.parametrize("question", [each for each in QUESTIONS if each[-1] in "?？"])
+@pytest.mark.parametrize("tail", TAILS)
+def test_orders_on_the_line_of_a_question_with_a_mark_are_no_part_of_it(
+    tail: str, question: str
+) -> None:
+    prompt = REMINDED.format(ctx=LINES, q=question, tail=tail)
+    assert question_in(prompt, _brought(question)) == question
+
+
 @pytest.mark.parametrize(
     "message",
     [
+        "What is X? Only sources since 2020, please.",
+        "What is X? Do not use sources before 2020.",
+        "What is X?\nDo not use sources before 2020.",
         "When did the bridge open?",
         "Norway: who is its king?",
         "I plan a trip to Bodø.\n\nWhat does the ferry cost in 2026, and what on Sundays?",
@@ -107,6 +152,13 @@ def test_a_question_is_found_that_was_searched_for_in_other_words(template: str)
 )
 def test_what_a_person_wrote_stays_as_it_is(message: str) -> None:
     assert question_in(message, _brought("bridge")) == message
+
+
+@pytest.mark.parametrize("own", ["Do not use sources before 2020.", "USA only."])
+def test_a_constraint_within_what_a_person_was_quoted_with_stays(own: str) -> None:
+    asked = f"{QUESTIONS[0]} {own}"
+    for prompt in (f"Question: {asked}", LABELLED["angles"].format(ctx=LINES, q=asked, tail="")):
+        assert question_in(prompt, _brought("regatta")) == asked
 
 
 @pytest.mark.parametrize("prompt", [LINES, PAGES, PRETTY, f"Summarise this.\n\n{LINES}"])

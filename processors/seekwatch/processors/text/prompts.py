@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from seekwatch.processors.text.addressed import without_orders
 from seekwatch.processors.text.fold import fold
 
 _BARE: Final = 400
@@ -45,6 +46,8 @@ _LABELS: Final = tuple(
 _COLON: Final = re.compile(r"[:：]\**")
 _MAX_LABEL: Final = 120
 _ELEMENT_END: Final = re.compile(r"</([\w-]{1,40})>")
+_BRACKET_END: Final = re.compile(r"\[/([\w-]{1,40})\]")
+_BRACKETED: Final = re.compile(r"\[(/?)([\w-]{1,40})\]")
 _MAX_PARTS: Final = 300
 """Colons and elements that are looked at, from the beginning and from the end."""
 _HTML: Final = re.compile(r"<(?:!doctype|html)\b.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -151,7 +154,7 @@ def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 def may_be_prompt(text: str) -> bool:
     """Tell, at no cost, a text that may hold more than a question from one that is one."""
-    return len(text) > _BARE or "\n" in text or "<" in text or _is_labelled(text)
+    return len(text) > _BARE or "\n" in text or "<" in text or "[/" in text or _is_labelled(text)
 
 
 def _is_labelled(text: str) -> bool:
@@ -170,26 +173,36 @@ def question_in(prompt: str, brought: Brought) -> str | None:
     text = prompt[:_MAX_PROMPT]
     brought.hold_against(text)
     without = _HTML.sub("\n\n", text)
-    labelled = _labelled(without, brought)
+    paragraphs, cut = _paragraphs(without, brought)
+    labelled = _labelled(_angled(without), brought, cut or without != text)
     if labelled is not None:
         return labelled
-    paragraphs, cut = _paragraphs(without, brought)
     if without == text and not cut:
         return prompt if len(prompt) <= _TRUSTED else None
     return _chosen(paragraphs, brought)
 
 
-def _labelled(text: str, brought: Brought) -> str | None:
+def _angled(text: str) -> str:
+    """Write elements in square brackets, of which the end is there too, in angle brackets."""
+    ended = {end[1] for end in _BRACKET_END.finditer(text)}
+    return _BRACKETED.sub(
+        lambda each: f"<{each[1]}{each[2]}>" if each[2] in ended else each[0], text
+    )
+
+
+def _labelled(text: str, brought: Brought, holds_context: bool) -> str | None:
     for inline, alone in _LABELS:
         found = _in_elements(text, alone, brought)
-        found += _under_headings(text, alone, brought)
-        found += _after_labels(text, inline, brought)
+        found += _under_headings(text, alone, brought, holds_context)
+        found += _after_labels(text, inline, brought, holds_context)
         if found:
             return found[-1]
     return None
 
 
-def _under_headings(text: str, alone: re.Pattern[str], brought: Brought) -> list[str]:
+def _under_headings(
+    text: str, alone: re.Pattern[str], brought: Brought, holds_context: bool
+) -> list[str]:
     found: list[str] = []
     lines = text.split("\n")
     for number, line in enumerate(lines[:-1]):
@@ -197,7 +210,8 @@ def _under_headings(text: str, alone: re.Pattern[str], brought: Brought) -> list
         decorated = name != line.strip()
         if not name or len(name) > 60 or not decorated or not alone.fullmatch(fold(name)):
             continue
-        own = _own(_until_next("\n".join(lines[number + 1 :]).lstrip()), brought)
+        part = _until_next("\n".join(lines[number + 1 :]).lstrip())
+        own = _own(part, brought, open_ended=holds_context)
         if own:
             found.append(own)
     return found
@@ -216,13 +230,15 @@ def _in_elements(text: str, alone: re.Pattern[str], brought: Brought) -> list[st
     return found
 
 
-def _after_labels(text: str, inline: re.Pattern[str], brought: Brought) -> list[str]:
+def _after_labels(
+    text: str, inline: re.Pattern[str], brought: Brought, holds_context: bool
+) -> list[str]:
     found: list[str] = []
     for colon in _first_and_last(list(_COLON.finditer(text))):
         before = fold(text[max(0, colon.start() - _MAX_LABEL) : colon.end()].rpartition("\n")[2])
         if any(match.end() == len(before) for match in inline.finditer(before)):
             rest = text[colon.end() : colon.end() + _TRUSTED].lstrip()
-            own = _own(_until_next(rest), brought)
+            own = _own(_until_next(rest), brought, open_ended=holds_context)
             if own:
                 found.append(own)
     return found
@@ -240,9 +256,13 @@ def _until_next(text: str) -> str:
     return text if cut is None else text[: cut.start()]
 
 
-def _own(text: str, brought: Brought) -> str | None:
-    """Return a labelled part without what was brought."""
-    kept = [each for each in _sentences(text) if not _is_foreign(each, brought)]
+def _own(text: str, brought: Brought, *, open_ended: bool = False) -> str | None:
+    """Return a labelled part without what was brought, nor orders where nothing ends it."""
+    lines = [
+        [each for each in _sentences(line) if not _is_foreign(each, brought)]
+        for line in text.split("\n")
+    ]
+    kept = without_orders(lines) if open_ended else [each for line in lines for each in line]
     own = " ".join(each.strip() for each in kept).strip(_OUTER)
     return own if tokens(own) and len(own) <= _TRUSTED else None
 
