@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult, MetricsData
 from opentelemetry.sdk.trace.export import SpanExporter
 
-from seekwatch.sdk._guard import failed, say
+from seekwatch.sdk._guard import failed, guard, say
 
 from .quiet import quietly
 
@@ -71,19 +71,22 @@ def _make_discreet(exporter: MetricExporter, clean: Callable[[MetricsData], Metr
             return MetricExportResult.FAILURE
         with quietly():
             result = export(ready, *args, **options)
-        answers: Any = getattr(exporter, "answers", None)
-        if answers is not None and answers.is_hurried and answers.nobody_at is not None:
-            # The end of the process: it is told of the spans.
-            return result
-        if result is not MetricExportResult.SUCCESS and not said:
-            said = True
-            say(
-                logging.WARNING,
-                "the collector did not take the metrics; later failures are not told",
-            )
+        with guard("telling how metrics fared"):
+            if result is not MetricExportResult.SUCCESS and not said and not _ends(exporter):
+                said = True
+                say(
+                    logging.WARNING,
+                    "the collector did not take the metrics; later failures are not told",
+                )
         return result
 
     exporter.export = export_discreetly  # type: ignore[method-assign]
+
+
+def _ends(exporter: MetricExporter) -> bool:
+    """Tell whether nobody listened at the end of the process: that is told of the spans."""
+    answers: Any = getattr(exporter, "answers", None)
+    return answers is not None and answers.is_hurried and answers.nobody_at is not None
 
 
 def _build_named(
