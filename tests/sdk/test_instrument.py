@@ -389,6 +389,7 @@ def test_flush_outside_an_instrumented_process_is_true() -> None:
         ({"agent": "a", "endpoint": "ftp://user:canary@h"}, r"^endpoint 'ftp://\*{4}@h' needs"),
         ({"agent": "a", "redact": ["("]}, r"redaction pattern '\('"),
         ({"agent": "a", "redact": ""}, "matches an empty text"),
+        ({"agent": "a", "redact": b"x"}, r"^redact b'x' needs to be a regular expression"),
         ({"agent": "a", "capture_pages": -1}, "number of bytes"),
     ],
 )

@@ -1,4 +1,5 @@
 from fnmatch import fnmatchcase
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,13 @@ def test_a_wrong_entry_is_refused_with_its_name_and_value() -> None:
         SearchApi(name="mine", hosts=("a",), query=("q",), results=("r",))
     with pytest.raises(ValueError, match="'mine' needs hosts"):
         SearchApi(name="mine", hosts=(), query=("param:q",), results=("r",))
+
+
+@pytest.mark.parametrize("name", ["hosts", "paths", "methods", "query", "results", "url"])
+def test_a_text_where_a_tuple_belongs_is_refused_and_not_taken_for_letters(name: str) -> None:
+    right: dict[str, Any] = {"hosts": ("a",), "query": ("param:q",), "results": ("r",)}
+    with pytest.raises(ValueError, match=rf"'mine': {name} 'x' needs to be a tuple: \('x',\)"):
+        SearchApi(name="mine", **{**right, name: "x"})
 
 
 def test_every_provider_that_the_documentation_names_is_built_in() -> None:

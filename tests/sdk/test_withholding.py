@@ -49,6 +49,8 @@ def test_a_url_keeps_where_it_leads_and_no_words(key: str, url: str, kept: str) 
         ("url.full", "HTTPS://a.example/?q=canary", "https://a.example/?q=****"),
         ("somebody.elses.link", "ftp://a.example/?q=canary", "ftp://a.example/?q=****"),
         ("somebody.elses.link", "wss://a.example/?q=canary", "wss://a.example/?q=****"),
+        ("url.full", "ftp://a.example/b?q=canary question", "ftp://a.example/b?q=****"),
+        ("http.url", "http://a.example/;q=canary question", "http://a.example/****"),
         ("url.query", "q=canary&id=1", "q=****&id=1"),
         ("url.path", "/canary%20question", "/****"),
     ],
@@ -111,6 +113,38 @@ def test_content_is_known_by_its_name_whoever_wrote_it(key: str) -> None:
 def test_under_a_name_that_nobody_knows_only_a_word_stays(value: Any) -> None:
     found = WITHHOLDER.attributes({"mcp.response.value": value, "somebody.kind": "AGENT"})
     assert set(found) == {"mcp.response.value.hash", "mcp.response.value.length", "somebody.kind"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("error.type", "canary of a question"),
+        ("http.route", "/canary of a question"),
+        ("rpc.method", "canary of a question"),
+        ("gen_ai.tool.name", "canary of a question"),
+        ("gen_ai.response.id", "canary of a question"),
+        ("seekwatch.gateway.model", "canary of a question"),
+        ("http.response.header.etag", ('"canary"',)),
+        ("http.response.header.content-type", ("text/html; title=canary",)),
+        ("raw", b"canary"),
+    ],
+)
+def test_what_a_page_or_a_model_says_is_one_word_at_most(key: str, value: Any) -> None:
+    assert set(WITHHOLDER.attributes({key: value})) == {f"{key}.hash", f"{key}.length"}
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("GET", "GET"),
+        ("chat gpt-5.4", "chat gpt-5.4"),
+        ("GET /search/{id}", "GET /search/{id}"),
+        ("step: who is canary", "withheld"),
+        ("何時ですか", "withheld"),
+    ],
+)
+def test_a_name_of_many_words_is_no_name(name: str, left: str) -> None:
+    assert WITHHOLDER.name(name) == left
 
 
 @pytest.mark.parametrize(

@@ -172,9 +172,8 @@ def _redactor(redact: Redact | Iterable[Redact]) -> Redactor:
 def _redact_rules(redact: object) -> list[Redact]:
     if isinstance(redact, str) or callable(redact):
         return [cast("Redact", redact)]
-    given: list[Any] = (
-        list(cast("Iterable[Any]", redact)) if isinstance(redact, Iterable) else [redact]
-    )
+    several = isinstance(redact, Iterable) and not isinstance(redact, bytes)
+    given: list[Any] = list(cast("Iterable[Any]", redact)) if several else [redact]
     wrong = [rule for rule in given if not isinstance(rule, str) and not callable(rule)]
     if wrong:
         raise ValueError(

@@ -30,7 +30,7 @@ from ._runtime import Runtime, salt
 from ._search import clients
 from ._search.apis import SearchApiIndex
 from ._stacks.installing import Stacks
-from ._version import version
+from ._version import SCOPE, version
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ def _runtime(config: Config, traces: providers.Joined) -> Runtime:
     shown = config.capture_content
     return Runtime(
         config=config,
-        tracer=traces.provider.get_tracer("seekwatch.sdk", version()),
+        tracer=traces.provider.get_tracer(SCOPE, version()),
         finisher=Finisher(),
         index=index,
         common=_common(config, traces),

@@ -1,7 +1,11 @@
-"""The installed version, read once when it is first wanted."""
+"""What the SDK calls itself: the scope of its spans and the installed version, read once."""
 
 import functools
 from importlib import metadata
+from typing import Final
+
+SCOPE: Final = "seekwatch.sdk"
+"""Name of the instrumentation scope of every span of ours."""
 
 
 @functools.cache

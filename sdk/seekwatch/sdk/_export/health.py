@@ -12,7 +12,7 @@ from typing import Any, Final
 from opentelemetry.metrics import CallbackOptions, Observation
 
 from seekwatch.sdk._guard import guarded
-from seekwatch.sdk._version import version
+from seekwatch.sdk._version import SCOPE, version
 
 SPANS_EXPORTED: Final = "seekwatch.sdk.spans.exported"
 SPANS_DROPPED: Final = "seekwatch.sdk.spans.dropped"
@@ -47,7 +47,7 @@ def observe(provider: Any, counts: Callable[[], Counts]) -> Callable[[], None]:
     source = _sources.get(provider)
     if source is None:
         source = _sources[provider] = _Source()
-        meter = provider.get_meter("seekwatch.sdk", version())
+        meter = provider.get_meter(SCOPE, version())
         for name, (unit, description) in _DESCRIBED.items():
             meter.create_observable_counter(
                 name, [_reader(source, name)], unit=unit, description=description

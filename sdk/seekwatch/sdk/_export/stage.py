@@ -24,6 +24,7 @@ from seekwatch.sdk._privacy.carriers import Carriers
 from seekwatch.sdk._privacy.masking import Masking
 from seekwatch.sdk._privacy.withholding import Withholder
 from seekwatch.sdk._shapes import as_list, is_list, is_mapping
+from seekwatch.sdk._version import SCOPE
 
 from .batching import EndedSpan, held_attributes
 from .quiet import quietly
@@ -185,6 +186,8 @@ class ExportStage:
         withholder = self._withholder
         if withholder is not None:
             values = {**withholder.attributes(values), attributes.CONTENT_WITHHELD: True}
+            if scope is not None and scope.name != SCOPE:
+                name, scope = withholder.name(name), withholder.scope(scope)
             events = tuple(map(withholder.event, events))
             links = tuple(map(withholder.link, links))
             status = withholder.status(status)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 from opentelemetry.sdk.trace import Event
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, Status
 
 from seekwatch.core import attributes
@@ -65,12 +66,12 @@ a question as well as one that is."""
 _NUMBER: Final = re.compile(r"(?:[._]?\d+|\[\d+\])+\Z")
 """What tells one of several of a name."""
 _KNOWN: Final = (
-    *("seekwatch.", "http.", "url.", "server.", "client.", "network.", "net.", "peer.", "rpc."),
-    *("user_agent.", "error.", "exception.", "code.", "thread.", "process.", "os.", "host."),
-    *("service.", "telemetry.", "deployment.", "cloud.", "k8s.", "container.", "faas.", "otel."),
-    *("gen_ai.agent.name", "gen_ai.tool.name", "agent.name", "tool.name"),
+    *("user_agent.", "http.user_agent", "code.", "thread.", "process.", "os.", "host.", "service."),
+    *("telemetry.", "deployment.", "cloud.", "k8s.", "container.", "faas.", "otel."),
+    *("gen_ai.agent.name", "agent.name"),
 )
-"""How the names begin of what may have several words and is no content, unless named so above."""
+"""How the names begin of what may have several words and is no content: the process and its place
+say it, or its developer, and no page or model does."""
 _WORD: Final = re.compile(r"[\w.~:/@+-]{0,128}", re.ASCII)
 """What may stand under a name that is not known: a kind, a model, an identifier. Several words, or
 a script that sets no spaces between them, may be anything."""
@@ -105,6 +106,10 @@ _QUERY_PARAMETERS: Final = frozenset(
     )
 )
 """What search forms of the web call their field, beside the names that the search APIs use."""
+WITHHELD: Final = "withheld"
+"""What stands for a name."""
+_WORDS_OF_A_NAME: Final = 2
+_PART_OF_NAME: Final = re.compile(r"[\w.~:/@+{}<>*-]{0,128}", re.ASCII)
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _ERROR_TYPE: Final = re.compile(
     r"(?:\w+\.)*\w*(?:Error|Exception|Warning|Timeout|Interrupt|Exit|Cancelled|Failure)", re.ASCII
@@ -125,9 +130,26 @@ class Withholder:
         self._salt = salt.encode()
         self._query_parameters = query_parameters | _QUERY_PARAMETERS
 
+    def name(self, name: str) -> str:
+        """Return the name of a span or an event; one of many words may be a question.
+
+        An operation and what it is done to are two words at most: `GET /search`, `chat gpt-5`.
+        """
+        words = name.split()
+        is_short = len(words) <= _WORDS_OF_A_NAME
+        return name if is_short and all(map(_PART_OF_NAME.fullmatch, words)) else WITHHELD
+
     def event(self, event: Event) -> Event:
         """Return an event without content."""
-        return Event(event.name, self.attributes(event.attributes or {}), event.timestamp)
+        values = self.attributes(event.attributes or {})
+        return Event(self.name(event.name), values, event.timestamp)
+
+    def scope(self, scope: InstrumentationScope) -> InstrumentationScope:
+        """Return a scope whose attributes hold no content."""
+        if not scope.attributes:
+            return scope
+        values = self.attributes(scope.attributes)
+        return InstrumentationScope(scope.name, scope.version, scope.schema_url, values)
 
     def link(self, link: Link) -> Link:
         """Return a link without content."""
@@ -188,11 +210,13 @@ class Withholder:
         if isinstance(value, str):
             if key == "url.query":
                 return self._query(value)
+            if key in _URL_KEYS:
+                return self._url(value)
             if "//" in value:
                 return _URL_IN_TEXT.sub(lambda match: self._url(match.group()), value)
             if key.endswith(_NAMING_SUFFIXES) and not _IDENTIFIER.fullmatch(value):
                 return self._stand_in(value)
-            return self._url(value) if key in _URL_KEYS else value
+            return value
         if is_list(value):
             return tuple(self._without_queries(key, item) for item in as_list(value))
         return value
@@ -223,7 +247,7 @@ class Withholder:
 
 def _path(path: str) -> str:
     """Mask the segments of a path that are several words: some searches have the query there."""
-    if "%" not in path and "+" not in path:
+    if not any(mark in path for mark in "%+ "):
         return path
     return "/".join(
         MASK if " " in unquote_plus(segment).strip() else segment for segment in path.split("/")
@@ -244,14 +268,16 @@ def _is_content(key: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_known(key: str) -> bool:
-    return key.startswith(_KNOWN) or key in _JSON_CARRIERS or key.endswith(_NAMING_SUFFIXES)
+    return key.startswith(_KNOWN) or key in _URL_KEYS or key.endswith(_NAMING_SUFFIXES)
 
 
 def _is_word(value: Any) -> bool:
     if isinstance(value, str):
         # Of a URL the words are masked.
         return (_WORD.fullmatch(value) or _URL_IN_TEXT.fullmatch(value)) is not None
-    return all(_is_word(item) for item in as_list(value)) if is_list(value) else True
+    if is_list(value):
+        return all(map(_is_word, as_list(value)))
+    return value is None or isinstance(value, bool | int | float)
 
 
 def _error_type(description: str) -> str:

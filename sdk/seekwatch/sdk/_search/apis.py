@@ -61,6 +61,13 @@ class SearchApi:
     score: tuple[str, ...] = ("score",)
 
     def __post_init__(self) -> None:
+        texts = [name for name in _TUPLES if isinstance(getattr(self, name), str)]
+        if texts:
+            # As a sequence it would be one of letters.
+            given = getattr(self, texts[0])
+            raise ValueError(
+                f"search API {self.name!r}: {texts[0]} {given!r} needs to be a tuple: ({given!r},)"
+            )
         for place in (*self.query, *self.top_k, *self.required):
             if place.partition(":")[0] not in {"param", "json", "form", "path"}:
                 raise ValueError(
@@ -71,6 +78,7 @@ class SearchApi:
             raise ValueError(f"search API {self.name!r} needs hosts, query and results")
 
 
+_TUPLES: Final = ("hosts", "paths", "methods", "query", "top_k", "results", "url", "title")
 _SNIPPET: Final = ("snippet", "description", "content", "text")
 
 BUILT_IN: Final[tuple[SearchApi, ...]] = (
