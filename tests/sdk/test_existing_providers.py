@@ -3,20 +3,29 @@
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import httpx
 import pytest
 from opentelemetry import metrics, trace
+from opentelemetry.context import Context
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace import (
+    ReadableSpan,
+    Span,
+    SpanLimits,
+    SpanProcessor,
+    TracerProvider,
+)
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from seekwatch.sdk import agent_run, flush, instrument, uninstrument
 from seekwatch.sdk._export.providers import forget_meter_provider, forget_tracer_provider
+from seekwatch.sdk._guard import failures, reset_failures
 from tests.services.otlp_sink import HttpSink
 from tests.services.web import Answer, LocalWeb
 
@@ -261,3 +270,33 @@ def test_a_notebook_can_go_on_otherwise(sink: HttpSink, web: LocalWeb) -> None:
         exec(compile(cell, f"<cell {number}>", "exec"), kernel)
     names = [span.attributes["gen_ai.agent.name"] for span in sink.of_kind("AGENT")]
     assert names == ["first", "second"]
+
+
+class Raising(SpanProcessor):
+    """A processor of the agent's that has a bug."""
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        raise RuntimeError("a bug in on_start")
+
+    def on_end(self, span: ReadableSpan) -> None:
+        raise RuntimeError("a bug in on_end")
+
+
+@pytest.mark.parametrize("added", ["before", "after"])
+@pytest.mark.parametrize("stated", [True, False], ids=["in a run", "alone"])
+def test_a_processor_that_raises_breaks_no_request(
+    sink: HttpSink, web: LocalWeb, added: str, stated: bool
+) -> None:
+    provider = TracerProvider(shutdown_on_exit=False)
+    if added == "before":
+        provider.add_span_processor(Raising())
+    instrument("joined", endpoint=sink.url, tracer_provider=provider)
+    if added == "after":
+        provider.add_span_processor(Raising())
+    with agent_run("why?") if stated else nullcontext():
+        assert httpx.get(f"{web.url}/page").status_code == 200
+    uninstrument()
+    assert failures()
+    reset_failures()
+    with pytest.raises(RuntimeError, match="a bug in on_start"):
+        provider.get_tracer("the agent's").start_span("as before")

@@ -20,7 +20,7 @@ from ._export.batching import BatchingProcessor, Limits
 from ._export.stage import ExportStage
 from ._finisher import Finisher
 from ._guard import guard
-from ._http import stock_httpx
+from ._http import stock_httpx, stock_processors
 from ._instrumentors.switching import install as install_instrumentors
 from ._privacy.carriers import Carriers
 from ._privacy.withholding import Withholder
@@ -170,6 +170,8 @@ def _end_meter_provider(provider: Any, metrics: Sequence[MetricExporter], left: 
 def _patch(installation: Installation, traces: providers.Joined, meters: Any) -> None:
     # Ours goes in first and comes out last: the stock unwrapping removes the outermost wrapper.
     undo = installation.undo
+    with guard("fencing span processors"):
+        undo.append(undo_without_deadline(stock_processors.install(traces.provider)))
     with guard("patching HTTP libraries"):
         undo.append(undo_without_deadline(_stacks(installation, traces, meters).undo))
     with guard("watching for search clients"):
