@@ -147,6 +147,61 @@ def test_what_was_seen_is_sent_and_the_process_ends_as_it_would(
     assert questions(sink)[0] == "q"
 
 
+CUT_SHORT = {
+    "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+    "SIGTERM among other runs": """
+        threading.Thread(target=other, daemon=True).start()
+        inside.wait(30)
+        os.kill(os.getpid(), signal.SIGTERM)
+        """,
+    "the end of the script, with a run on a daemon thread": """
+        threading.Thread(target=other, daemon=True).start()
+        inside.wait(30)
+        sys.exit(0)
+        """,
+}
+
+
+@pytest.mark.parametrize("body", CUT_SHORT.values(), ids=CUT_SHORT)
+def test_a_run_that_is_open_at_the_end_is_sent_with_what_was_said(
+    script: Script, sink: HttpSink, body: str
+) -> None:
+    before = INSTRUMENT + textwrap.dedent(
+        """
+        inside = threading.Event()
+
+        def other():
+            with agent_run("other") as run:
+                run.answer("half")
+                inside.set()
+                time.sleep(60)
+        """
+    )
+    run_and_end = 'with agent_run("q") as run:\n' + textwrap.indent(textwrap.dedent(body), "    ")
+    script.run(before + run_and_end)
+    wanted = {"q", "other"} if "other" in body else {"q"}
+    assert set(questions(sink)) == wanted
+    if "other" in body:
+        assert b"half" in b"".join(sink.requests)
+
+
+def test_a_run_goes_on_after_a_signal_that_the_agent_survives(
+    script: Script, sink: HttpSink
+) -> None:
+    body = INSTRUMENT + textwrap.dedent(
+        """
+        ours = signal.getsignal(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, lambda *given: ours(*given))
+        with agent_run("q") as run:
+            os.kill(os.getpid(), signal.SIGTERM)
+            run.answer("the whole answer")
+        """
+    )
+    assert script.run(body).returncode == 0
+    assert questions(sink) == ["q"]
+    assert b"the whole answer" in b"".join(sink.requests)
+
+
 def test_metrics_are_sent_at_sigterm_too(script: Script, sink: HttpSink) -> None:
     body = INSTRUMENT + textwrap.dedent(
         """

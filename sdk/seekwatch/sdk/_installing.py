@@ -68,6 +68,7 @@ def install(
         observed = health.observe(meters, functools.partial(reported, runtime))
         undo.insert(0, undo_without_deadline(observed))
     _patch(installation, traces, meters)
+    undo.append(lambda _: runtime.marked_runs.end_open())
     undo.append(lambda _: runs.end_all())
     return installation
 

@@ -131,7 +131,11 @@ def _say_already(held: Config, asked: Config) -> None:
 
 def _register_exit(installation: Installation) -> None:
     # Last in, so that it is the first to be undone: from then on the process ends as it would.
-    hooks = _lifecycle.Hooks(functools.partial(_send, installation), uninstrument)
+    hooks = _lifecycle.Hooks(
+        functools.partial(_send, installation),
+        functools.partial(_send_last, installation),
+        uninstrument,
+    )
     installation.undo.append(undo_without_deadline(_lifecycle.install(hooks)))
 
 
@@ -147,6 +151,12 @@ def _send(installation: Installation, seconds: float) -> None:
         installation.meters.force_flush(timeout_millis=left * 1000)
 
 
+def _send_last(installation: Installation, seconds: float) -> None:
+    """Send, after the runs were ended that their own code will not get to end."""
+    installation.runtime.marked_runs.end_open()
+    _send(installation, seconds)
+
+
 def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
@@ -160,6 +170,7 @@ def _after_fork() -> None:
         runtime.attempts.reset_after_fork()
         runtime.background.reset_after_fork()
         runtime.run_count.reset_after_fork()
+        runtime.marked_runs.reset_after_fork()
         if runtime.runs is not None:
             runtime.runs.reset_after_fork()
         for processor, stage in zip(runtime.processors, stages(runtime), strict=True):

@@ -32,6 +32,8 @@ class Hooks:
 
     send: Callable[[float], object]
     """Exports what is there within so many seconds; everything lives on."""
+    send_last: Callable[[float], object]
+    """As `send`, where the process ends at once: the open runs end, too."""
     end: Callable[[], object]
     """Exports what is there and takes us out of the process."""
 
@@ -69,17 +71,23 @@ def _at_exit() -> None:
             hooks.end()
 
 
-def _send(seconds: float) -> bool:
-    """Export on another thread and wait: the caller may have interrupted whoever holds a lock."""
+def _send(seconds: float, *, last: bool = False) -> bool:
+    """Export on another thread and wait: the caller may have interrupted whoever holds a lock.
+
+    Args:
+        seconds: to wait at most.
+        last: the process ends at once; not even its open runs go on.
+    """
     hooks = _hooks
     if hooks is None:
         return True
+    hook = hooks.send_last if last else hooks.send
     sent = _thread.allocate_lock()
     sent.acquire()
 
     def send() -> None:
         with guard("exporting before the end"):
-            hooks.send(seconds)
+            hook(seconds)
         sent.release()
 
     try:
@@ -146,11 +154,11 @@ def _finalize_worker(_: object) -> None:
 
 
 def _at_worker_end() -> None:
-    _send(TERMINATION_SECONDS)
+    _send(TERMINATION_SECONDS, last=True)
 
 
 def _on_worker_shutdown(**_: object) -> None:
-    _send(TERMINATION_SECONDS)
+    _send(TERMINATION_SECONDS, last=True)
 
 
 def _leave_signals_to_billiard() -> None:
@@ -207,7 +215,7 @@ def _on_termination(number: int, frame: FrameType | None) -> None:
     # First of all, so that a second signal ends the process at once.
     signal.signal(number, signal.SIG_DFL)
     try:
-        _send(TERMINATION_SECONDS)
+        _send(TERMINATION_SECONDS, last=True)
     finally:
         os.kill(os.getpid(), number)
 

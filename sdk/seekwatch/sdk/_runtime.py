@@ -26,6 +26,7 @@ from ._finisher import Finisher
 from ._llm.background import BackgroundCalls
 from ._privacy.masking import Masking
 from ._privacy.withholding import Withholder
+from ._runs.marked import MarkedRuns
 from ._runs.sampling import RunCount
 from ._search.apis import SearchApiIndex
 
@@ -99,6 +100,7 @@ class Runtime:
     fetch_index: FetchApiIndex = field(default_factory=FetchApiIndex)
     background: BackgroundCalls = field(default_factory=BackgroundCalls)
     run_count: RunCount = field(default_factory=RunCount)
+    marked_runs: MarkedRuns = field(default_factory=MarkedRuns)
     runs: "OpenRuns | None" = None
     """The runs that nobody marked; None where none opens by itself."""
 

@@ -116,6 +116,7 @@ class AgentRun:
             f"invoke_agent {named}", context, SpanKind.INTERNAL, described
         )
         runtime.count(self._span.get_span_context())
+        runtime.marked_runs.add(self)
         self._context = set_value(RUN_KEY, self, set_span_in_context(self._span, context))
 
     def _set(self, values: dict[str, Any]) -> None:
@@ -251,7 +252,10 @@ class AgentRun:
                 return
             self._ended = True
         span, runtime = self._span, self._runtime
-        if span is None or runtime is None or not span.is_recording():
+        if span is None or runtime is None:
+            return
+        runtime.marked_runs.remove(self)
+        if not span.is_recording():
             return
         reason = self._stopped or self._derived_reason(error)
         if reason is not None:
