@@ -10,8 +10,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 def test_every_benchmark_is_run_and_their_helpers_are_not() -> None:
     found = benchmarks(FOLDER)
-    assert {"pipeline", "sdk"} <= set(found)
-    assert not {"rows", "nightly"} & set(found)
+    assert {"pipeline", "sdk", "signal"} <= set(found)
+    assert not {"rows", "nightly", "measures"} & set(found)
 
 
 def test_a_part_keeps_its_rows_and_its_exit_code(tmp_path: Path) -> None:
