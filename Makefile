@@ -11,7 +11,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 # share, they start once. In the order of the folders, so that the long ones do not begin last.
 WORKERS ?= 3
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-WHAT := --editable '.[grpc,monitor]' --group dev
+WHAT := --editable '.[grpc,monitor,judges]' --group dev
 
 help:  ## List the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## ?/  make \1\t/' | expand -t 22

@@ -92,7 +92,7 @@ class StagedWorker:
                 assignment,
                 read_published(assignment),
                 rules=ClosingRules(),
-                evidence=EvidenceWait(None, 0.0, time.monotonic),
+                evidence=EvidenceWait((), 0.0, time.monotonic),
             )
 
     def _feed(self, batch: Batch) -> None:

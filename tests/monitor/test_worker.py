@@ -387,7 +387,7 @@ class _SlowSource:
 def test_an_episode_waits_for_its_evidence_and_nobody_waits_for_it(tmp_path: Path) -> None:
     source = _SlowSource()
     sent = runs(2, open_every=99)
-    with Workbench(tmp_path / "log.db", evidence=source, evidence_deadline=20) as bench:
+    with Workbench(tmp_path / "log.db", evidence=[source], evidence_deadline=20) as bench:
         _send(bench, sent)
         bench.settle()
         assert not bench.scores()
@@ -402,7 +402,7 @@ def test_an_episode_waits_for_its_evidence_and_nobody_waits_for_it(tmp_path: Pat
 
 def test_a_crash_while_an_episode_waits_loses_nothing(tmp_path: Path) -> None:
     path, sent = tmp_path / "log.db", runs(2, open_every=99)
-    with Workbench(path, evidence=_SlowSource(), evidence_deadline=20) as bench:
+    with Workbench(path, evidence=[_SlowSource()], evidence_deadline=20) as bench:
         _send(bench, sent)
         bench.settle()
     with Workbench(path) as bench:

@@ -47,7 +47,7 @@ class Workbench:
         memory: int = 0,
         wrap: Callable[[TraceLog], TraceLog] = lambda log: log,
         scorer: EpisodeScorer | None = None,
-        evidence: EvidenceSource | None = None,
+        evidence: Sequence[EvidenceSource] = (),
         **settings: Any,
     ) -> None:
         self.clock = FixedClock()

@@ -179,6 +179,18 @@ class ModelPrice(_Section):
     cached_input: Dollars | None = None
 
 
+class JudgePolicy(_Section):
+    """Thresholds of what models say; they decide no axis and no outcome.
+
+    Attributes:
+        minimum: least score (0 to 1) that is good. 0.75 is 4 on a scale from 1 to 5.
+        minimums: the same by rubric.
+    """
+
+    minimum: Share = 0.75
+    minimums: dict[str, Share] = {}
+
+
 class PricePolicy(_Section):
     """Prices. What has none is unpriced, and a run with an unpriced part has an unknown cost.
 
@@ -215,6 +227,7 @@ class Policy(_Section):
     conduct: ConductPolicy = ConductPolicy()
     prices: PricePolicy = PricePolicy()
     lanes: LanePolicy = LanePolicy()
+    judges: JudgePolicy = JudgePolicy()
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

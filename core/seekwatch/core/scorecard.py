@@ -128,6 +128,29 @@ class Truth(Record, frozen=True, kw_only=True):
     missing_facts: tuple[str, ...] = ()
 
 
+class JudgeVerdict(Record, frozen=True, kw_only=True):
+    """What a model said of the run, by one rubric: a series apart from the axes.
+
+    Attributes:
+        revision: of rubric, prompt and model together.
+        score: 0 (worst) to 1 (best); None without a verdict.
+        label: as answered, where the rubric has labels.
+        evidence: the words that the model judged by, and its reason.
+        subject: what was judged, where a run has several (a claim, a URL).
+    """
+
+    rubric: str
+    revision: str
+    model: str
+    verdict: Verdict
+    evidence: str
+    score: float | None = None
+    label: str | None = None
+    reason: Reason | None = None
+    subject: str = ""
+    spans: tuple[str, ...] = ()
+
+
 class Scorecard(Record, frozen=True, kw_only=True):
     """Everything that Seekwatch says of one episode.
 
@@ -154,6 +177,7 @@ class Scorecard(Record, frozen=True, kw_only=True):
     escalations: tuple[Escalation, ...] = ()
     complete: bool = True
     truth: Truth | None = None
+    judgements: tuple[JudgeVerdict, ...] = ()
     release: str | None = None
     environment: str | None = None
     region: str | None = None

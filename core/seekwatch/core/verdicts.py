@@ -41,6 +41,7 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"
     SCORER_ERROR = "scorer-error"
     INVALID_SCORE = "invalid-score"
+    JUDGE_FAILED = "judge-failed"
     NOTHING_TO_DIVIDE = "nothing-to-divide"
 
 

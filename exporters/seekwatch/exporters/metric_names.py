@@ -115,6 +115,20 @@ CHECKS: Final[dict[Axis, tuple[str, ...]]] = {
 
 CHECK: Final = _closed("check", (*(name for names in CHECKS.values() for name in names), OTHER))
 
+RUBRICS: Final = (
+    *("claim-support", "completeness", "context-adherence", "factual-accuracy"),
+    *("freshness-handling", "groundedness", "query-rewriting", "source-primacy"),
+)
+"""Rubrics that come with Seekwatch; a test holds that there are no others. One's own is `other`."""
+
+JUDGE_RESULT: Final = _closed(
+    "result",
+    (
+        *("answered", "remembered", "invalid", "timeout", "unavailable", "rejected"),
+        *("over_budget", "crowded_out", OTHER),
+    ),
+)
+
 DEAD_LETTER_REASON: Final = _closed(
     "reason",
     (
@@ -211,6 +225,13 @@ RUN_METRICS: Final = (
         "Runs that broke a hard invariant; one is a page.",
         INVARIANT,
     ),
+    Declaration(
+        name="seekwatch_judgements_total",
+        type=MetricType.COUNTER,
+        help="Verdicts of models, by rubric; never mixed with those of the scorers.",
+        scope=Scope.LANE,
+        labels=(LANE, _closed("rubric", (*RUBRICS, OTHER)), VERDICT),
+    ),
     _run("seekwatch_corrections_total", "Scorecards made anew after late spans (revision 2)."),
     Declaration(
         name="seekwatch_last_scored_timestamp_seconds",
@@ -263,6 +284,18 @@ PIPELINE_METRICS: Final = (
         type=MetricType.COUNTER,
         help="Scorers that failed on an episode; the axis became unscorable.",
         labels=(_closed("axis", (*Axis, OTHER)),),
+    ),
+    Declaration(
+        name="seekwatch_judge_calls_total",
+        type=MetricType.COUNTER,
+        help="Wishes for a model's judgement, by how they ended.",
+        labels=(JUDGE_RESULT,),
+    ),
+    Declaration(
+        name="seekwatch_judge_cost_usd_total",
+        type=MetricType.COUNTER,
+        help="Cost of judging, where the price is known; no part of the runs' cost.",
+        unit="usd",
     ),
     Declaration(
         name="seekwatch_open_traces",
@@ -324,7 +357,8 @@ PIPELINE_METRICS: Final = (
                 "label",
                 (
                     *("agent", "axis", "check", "exporter", "from_adapter", "invariant", "label"),
-                    *("lane", "metric", "outcome", "reason", "result", "signal", "tag"),
+                    *("lane", "metric", "outcome", "reason", "result", "rubric"),
+                    *("signal", "tag"),
                     *("to_adapter", "transport", "verdict", OTHER),
                 ),
             ),

@@ -27,6 +27,7 @@ from .metric_names import (
     ESCALATION_STEPS,
     METRIC_NAMES,
     OTHER,
+    RUBRICS,
     SAMPLE_NAMES,
     Scope,
 )
@@ -153,6 +154,9 @@ class MetricsGateway:
                 self._run(group, "seekwatch_invariant_violations_total", invariant)
         for tag in dict.fromkeys(card.tags):
             self._lane_metric(group, "seekwatch_failure_tags_total", str(tag))
+        for judged in card.judgements:
+            rubric = self._rubric(judged.rubric)
+            self._lane_metric(group, "seekwatch_judgements_total", rubric, str(judged.verdict))
         if card.escalations:
             self._run(group, "seekwatch_escalated_runs_total")
         for escalation in card.escalations:
@@ -217,6 +221,14 @@ class MetricsGateway:
     def scorer_error(self, axis: str) -> None:
         """Count a scorer that failed on an episode; `other` for what belongs to no axis."""
         self._count("seekwatch_scorer_errors_total", axis)
+
+    def judged(self, result: str) -> None:
+        """Count a wish for a model's judgement by how it ended."""
+        self._count("seekwatch_judge_calls_total", result)
+
+    def judge_spent(self, dollars: float) -> None:
+        """Count what a judgement cost."""
+        self._count("seekwatch_judge_cost_usd_total", value=dollars)
 
     def open_traces(self, number: int, oldest_seconds: float) -> None:
         """Say how many traces are open and how old the oldest is on the log's clock."""
@@ -371,6 +383,12 @@ class MetricsGateway:
         if name in CHECKS.get(axis, ()):
             return name
         self._table.overflow("check")
+        return OTHER
+
+    def _rubric(self, name: str) -> str:
+        if name in RUBRICS:
+            return name
+        self._table.overflow("rubric")
         return OTHER
 
     def _step(self, source: str, target: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from seekwatch.core.errors import ConfigurationError, SeekwatchError
 
-from .commands import doctor, export, receive, run, score, tail, up, worker
+from .commands import doctor, export, judge, label, receive, run, score, tail, up, worker
 
 
 class _Command(TyperCommand):
@@ -81,11 +81,17 @@ def _root(
     pass
 
 
-for _verb in (up, receive, worker, export, score, tail, doctor):
+for _verb in (up, receive, worker, export, score, tail, doctor, label):
     _name = _verb.__name__.rsplit(".", 1)[-1]
     app.command(_name, cls=_Command, help=_help(_verb.command), epilog=_examples(_verb.EXAMPLES))(
         _verb.command
     )
+_judge = typer.Typer(
+    cls=_Group, help=judge.HELP, no_args_is_help=True, epilog=_examples(judge.EXAMPLES)
+)
+for _part in (judge.calibrate, judge.rubrics):
+    _judge.command(_part.__name__, cls=_Command, help=_help(_part))(_part)
+app.add_typer(_judge, name="judge")
 app.command("run", help=_help(run.command), context_settings=run.CONTEXT_SETTINGS)(run.command)
 
 

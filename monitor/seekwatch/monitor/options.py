@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -48,6 +48,11 @@ PolicyFile = Annotated[
 TruthFile = Annotated[
     Path | None,
     typer.Option("--truth", metavar="FILE", help="Truth records by case id.", show_default=False),
+]
+LABELS: Final = Path("seekwatch-labels.jsonl")
+LabelsFile = Annotated[
+    Path,
+    typer.Option("--labels", metavar="FILE", help="People's labels, JSON Lines."),
 ]
 Json = Annotated[
     bool,

@@ -17,6 +17,7 @@ from seekwatch.core.scorecard import (
     AxisVerdict,
     Cost,
     Escalation,
+    JudgeVerdict,
     Latency,
     Outcome,
     Scorecard,
@@ -32,6 +33,7 @@ from seekwatch.processors.axes import (
     source_freshness,
 )
 from seekwatch.processors.axes.joining import EVIDENCE_LENGTH, ordered_tags, unscorable_axis
+from seekwatch.processors.judgements import judge_verdicts
 from seekwatch.processors.revision import scorer_revision
 from seekwatch.processors.runs.conduct import Conduct, conduct
 from seekwatch.processors.runs.cost import cost
@@ -127,6 +129,7 @@ class _Scoring:
             escalations=self._guard("escalation", lambda: escalations(episode), _NO_ESCALATIONS),
             complete=episode.completeness.complete,
             truth=compared,
+            judgements=self._guard("judgements", lambda: judge_verdicts(run), _NO_JUDGEMENTS),
             release=context.release,
             environment=context.environment,
             region=context.region,
@@ -151,6 +154,7 @@ class _Scoring:
 _NO_CONDUCT: Final[tuple[Conduct, ...]] = ()
 _NO_ESCALATIONS: Final[tuple[Escalation, ...]] = ()
 _NO_TRUTH: Final[Truth | None] = None
+_NO_JUDGEMENTS: Final[tuple[JudgeVerdict, ...]] = ()
 
 
 def _tags(axes: tuple[AxisVerdict, ...], behaviour: tuple[Conduct, ...]) -> tuple[FailureTag, ...]:

@@ -159,7 +159,7 @@ def worker_from(
     *,
     scorer: EpisodeScorer,
     partitions: int,
-    evidence: EvidenceSource | None = None,
+    evidence: Sequence[EvidenceSource] = (),
 ) -> Worker:
     """Return a worker on `log`.
 
@@ -170,7 +170,7 @@ def worker_from(
         health: what probes are told.
         scorer: what scores.
         partitions: of the log, to find records on a wrong one.
-        evidence: looks things up outside the trace.
+        evidence: who looks things up outside the trace.
     """
     return Worker(
         log,

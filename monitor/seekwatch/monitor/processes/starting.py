@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 from seekwatch.collector.receiver import Receiver
 from seekwatch.core.errors import ConfigurationError
 from seekwatch.core.records import Appender
+from seekwatch.evidence.source import EvidenceSource
 from seekwatch.exporters.metrics import MetricsGateway
 from seekwatch.exporters.metrics_server import MetricsServer, Readiness
 from seekwatch.monitor.backoff import patiently
@@ -21,7 +22,7 @@ from seekwatch.monitor.settings.model import LogKind, Settings
 from seekwatch.monitor.worker.health import Health
 from seekwatch.processors.score import SCORER_REVISION
 
-from . import building
+from . import building, evidence_building
 from .running import Running
 
 Addresses = dict[str, str]
@@ -52,6 +53,7 @@ def start_up(settings: Settings) -> tuple[Running, Addresses]:
             health,
             scorer=scorer,
             partitions=log.partitions,
+            evidence=process.evidence(),
         )
         stop = threading.Event()
         process.running.thread("worker", lambda: worker.run(stop), stop.set)
@@ -79,7 +81,13 @@ def start_worker(settings: Settings) -> tuple[Running, Addresses]:
         process.addresses["kafka"] = settings.kafka.bootstrap_servers
         health = process.serve_worker_metrics(scorer.policy.revision)
         worker = building.worker_from(
-            settings, log, process.gateway, health, scorer=scorer, partitions=log.partitions
+            settings,
+            log,
+            process.gateway,
+            health,
+            scorer=scorer,
+            partitions=log.partitions,
+            evidence=process.evidence(),
         )
         stop = threading.Event()
         process.running.thread("worker", lambda: worker.run(stop), stop.set)
@@ -155,6 +163,13 @@ class _Process:
         self.addresses["log"] = str(settings.embedded.path)
         return log.appender()
 
+    def evidence(self) -> list[EvidenceSource]:
+        """Start what looks things up outside a trace."""
+        sources = evidence_building.sources_from(self._settings, self.gateway)
+        for source in sources:
+            self.running.add("evidence", _closing(source))
+        return sources
+
     def serve_worker_metrics(self, policy_revision: str) -> Health:
         """Serve metrics with the probes of a worker; return what the worker reports to."""
         self.gateway.build_info(version(_DISTRIBUTION), SCORER_REVISION, policy_revision)
@@ -196,3 +211,7 @@ class _Process:
         if receiver.http_port:
             scheme = "http" if self._settings.receiver.tls_cert is None else "https"
             self.addresses["OTLP/HTTP"] = f"{scheme}://{host}:{receiver.http_port}"
+
+
+def _closing(source: EvidenceSource) -> Callable[[float], None]:
+    return lambda _deadline: source.close()

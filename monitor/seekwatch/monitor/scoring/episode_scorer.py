@@ -7,6 +7,8 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from seekwatch.core.archive import ArchiveEntry
 from seekwatch.core.evidence import NO_EVIDENCE, Evidence, TruthRecord
 from seekwatch.core.model import Episode, Record
@@ -75,7 +77,7 @@ class EpisodeScorer:
         """Return the evidence of an episode, the truth of its case included."""
         case = episode.context.case
         truth = None if case is None else self._truth.get(case)
-        return Evidence(truth=truth or looked_up.truth, links=looked_up.links)
+        return msgspec.structs.replace(looked_up, truth=truth or looked_up.truth)
 
     def score(self, cut: Cut, episode: Episode, evidence: Evidence) -> Scored:
         """Score one episode."""

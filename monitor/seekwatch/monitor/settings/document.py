@@ -13,7 +13,8 @@ from typing import Any, Final, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from .model import Settings, unit_of
+from .declaring import unit_of
+from .model import Settings
 from .reading import variable
 
 _INTRODUCTION: Final = """\

@@ -7,20 +7,13 @@ scoring are not settings: they are policy, and have a revision.
 
 from enum import StrEnum
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, Final, cast, get_args
+from typing import Annotated, Any, Final, cast
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    field_validator,
-    model_validator,
-)
-from pydantic.fields import FieldInfo
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from .declaring import Section, setting, without_empty
+from .judges import JudgesSettings
 from .pairs import alone
 
 ENVIRONMENT_PREFIX: Final = "SEEKWATCH_"
@@ -34,45 +27,7 @@ Port = Annotated[int, Field(ge=0, le=65_535)]
 Name = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")]
 
 
-def setting(default: Any, description: str, *, unit: str, **bounds: Any) -> Any:
-    """Declare a setting: its default, what it does, and its unit (`-` for none)."""
-    return Field(
-        default=default, description=description, json_schema_extra={"unit": unit}, **bounds
-    )
-
-
-def unit_of(field: FieldInfo) -> str:
-    """Return the unit that a setting was declared with."""
-    extra = cast("dict[str, Any]", field.json_schema_extra or {})
-    return str(extra.get("unit", "-"))
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _empty_is_none(cls, values: Any) -> Any:
-        """Read an empty variable or flag as "none" where none is a value."""
-        return _without_empty(cls, values)
-
-
-def _without_empty(model: type[BaseModel], values: Any) -> Any:
-    if not isinstance(values, dict):
-        return values
-    given = cast("dict[str, Any]", values)
-    return {
-        key: None if value == "" and _may_be_none(model, key) else value
-        for key, value in given.items()
-    }
-
-
-def _may_be_none(model: type[BaseModel], key: str) -> bool:
-    field = model.model_fields.get(key)
-    return field is not None and NoneType in get_args(field.annotation)
-
-
-class TopicSettings(_Section):
+class TopicSettings(Section):
     """Names of the topics."""
 
     traces: Name = setting("otlp.traces", "Spans, written by the receiver or Collector.", unit="-")
@@ -88,7 +43,7 @@ class TopicSettings(_Section):
     )
 
 
-class KafkaSettings(_Section):
+class KafkaSettings(Section):
     """How to reach Kafka, and under which names."""
 
     bootstrap_servers: str = setting(
@@ -136,7 +91,7 @@ class LogKind(StrEnum):
     KAFKA = "kafka"
 
 
-class EmbeddedSettings(_Section):
+class EmbeddedSettings(Section):
     """The log in one file, for `seekwatch up`."""
 
     path: Path = setting(
@@ -160,7 +115,7 @@ class EmbeddedSettings(_Section):
     )
 
 
-class ReceiverSettings(_Section):
+class ReceiverSettings(Section):
     """Where agents send OTLP."""
 
     host: str = setting(
@@ -198,7 +153,7 @@ class ReceiverSettings(_Section):
         return self
 
 
-class ClosingSettings(_Section):
+class ClosingSettings(Section):
     """When a trace is taken as finished; all times are on the log's clock."""
 
     quiet: float = setting(
@@ -240,7 +195,7 @@ class ClosingSettings(_Section):
     )
 
 
-class WorkerSettings(_Section):
+class WorkerSettings(Section):
     """The loop that scores."""
 
     slice: float = setting(
@@ -279,7 +234,7 @@ class WorkerSettings(_Section):
     )
 
 
-class MetricsSettings(_Section):
+class MetricsSettings(Section):
     """What Prometheus scrapes."""
 
     host: str = setting(
@@ -307,7 +262,7 @@ class MetricsSettings(_Section):
     )
 
 
-class ArchiveSettings(_Section):
+class ArchiveSettings(Section):
     """Files that re-scoring needs."""
 
     directory: Path | None = setting(
@@ -324,7 +279,7 @@ class ArchiveSettings(_Section):
     )
 
 
-class EvaluationSettings(_Section):
+class EvaluationSettings(Section):
     """Scores as `gen_ai.evaluation.result`, for any OTLP backend."""
 
     endpoint: str = setting(
@@ -357,7 +312,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class LoggingSettings(_Section):
+class LoggingSettings(Section):
     """What we write to standard error."""
 
     level: LogLevel = setting(LogLevel.INFO, "Least severe level that is written.", unit="-")
@@ -387,6 +342,7 @@ class Settings(BaseSettings):
     metrics: MetricsSettings = MetricsSettings()
     archive: ArchiveSettings = ArchiveSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    judges: JudgesSettings = JudgesSettings()
     logging: LoggingSettings = LoggingSettings()
 
     model_config = SettingsConfigDict(
@@ -400,4 +356,4 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _empty_is_none(cls, values: Any) -> Any:
-        return _without_empty(cls, values)
+        return without_empty(cls, values)

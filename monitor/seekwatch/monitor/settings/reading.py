@@ -17,8 +17,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from seekwatch.core.errors import ConfigurationError, why_unreadable
 
+from .declaring import unit_of
 from .kafka_options import typed_options
-from .model import ENVIRONMENT_PREFIX, NESTING, Settings, unit_of
+from .model import ENVIRONMENT_PREFIX, NESTING, Settings
 from .pairs import ALONE
 from .shown_values import shown
 

@@ -51,7 +51,7 @@ class Worker:
         memory: bytes of spans held at which the oldest traces are closed; 0 sets no limit.
         observation: the metrics of this worker.
         health: what probes are told.
-        evidence: looks things up outside the trace; None looks nothing up.
+        evidence: who looks things up outside the trace; nobody by default.
         owns: makes a partition's test of whether a trace id belongs there.
         monotonic: seconds of a clock that never goes back.
     """
@@ -66,7 +66,7 @@ class Worker:
         memory: int,
         observation: Observation,
         health: Health,
-        evidence: EvidenceSource | None = None,
+        evidence: Sequence[EvidenceSource] = (),
         owns: Callable[[int], OwnsTrace] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:

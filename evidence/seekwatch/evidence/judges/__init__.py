@@ -1,0 +1,1 @@
+"""Models that judge what rules cannot: sampled, budgeted, archived, and apart from the scorers."""
