@@ -1,0 +1,62 @@
+"""Questions of the freshness sets, asked of the classifier that the worker asks.
+
+Each set is from its own time: a question about a year before the set's is about the past.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from benchmarks.measures import Labelled
+from benchmarks.rows import Row
+from seekwatch.core.policy import Regime
+from seekwatch.processors.questions.regimes import regime_of_question
+
+ORDER: Final = tuple(Regime)
+"""From what never changes to what changes by the hour."""
+MUTABLE: Final = "mutable"
+EVERGREEN: Final = "evergreen"
+BUDGET: Final = 0.05
+"""Milliseconds that the regime of one question may take."""
+
+
+def regime(question: str, year: int) -> Regime:
+    """Return the regime that the worker gives a question, nothing remembered from the last one."""
+    return regime_of_question.__wrapped__(question, year)
+
+
+def at_most_fast(name: str) -> str:
+    """Return a regime's name, real-time folded into fast."""
+    return Regime.FAST.value if name == Regime.REAL_TIME else name
+
+
+def mutability(found: Regime) -> str:
+    """Return whether an answer may change: what is not insensitive is mutable."""
+    return EVERGREEN if found is Regime.INSENSITIVE else MUTABLE
+
+
+def within_one_step(items: Sequence[Labelled]) -> float | None:
+    """Share of items whose regime is right or next to the right one."""
+    steps = [abs(ORDER.index(Regime(true)) - ORDER.index(Regime(said))) for true, said in items]
+    return sum(step <= 1 for step in steps) / len(steps) if steps else None
+
+
+def false_fast(items: Sequence[Labelled]) -> float | None:
+    """Share of insensitive questions that are said to be fast or real-time.
+
+    Such a mistake condemns good sources for their age.
+    """
+    said = [found for true, found in items if true == Regime.INSENSITIVE]
+    fast = {Regime.FAST.value, Regime.REAL_TIME.value}
+    return sum(found in fast for found in said) / len(said) if said else None
+
+
+def in_budget(row: Row) -> Row:
+    """Return a row of time with the goal that every regime's has."""
+    return Row(
+        name=row.name,
+        value=row.value,
+        unit=row.unit,
+        better=row.better,
+        goal=BUDGET,
+        n=row.n,
+    )
