@@ -9,7 +9,8 @@ from typing import Final
 from benchmarks.measures import Labelled
 from benchmarks.rows import Row
 from seekwatch.core.policy import Regime
-from seekwatch.processors.questions.regimes import regime_of_question
+from seekwatch.processors.questions.regime_model import shipped
+from seekwatch.processors.questions.regimes import question_words, read_words
 
 ORDER: Final = tuple(Regime)
 """From what never changes to what changes by the hour."""
@@ -21,7 +22,7 @@ BUDGET: Final = 0.05
 
 def regime(question: str, year: int) -> Regime:
     """Return the regime that the worker gives a question, nothing remembered from the last one."""
-    return regime_of_question.__wrapped__(question, year)
+    return read_words(question_words(question, year), shipped()).regime
 
 
 def at_most_fast(name: str) -> str:

@@ -22,6 +22,7 @@ _IMPORT: Final = re.compile(
 def scoring_sources(entry: str = "score", package: Path = _HERE) -> list[Path]:
     """The modules of this package that `entry` imports, itself included, sorted by path.
 
+    A module's data lies beside it under its name (`regime_model.json`) and counts with it.
     What makes episodes is not among them: the episode is an input of scoring, and its own change
     shows in the archive.
     """
@@ -34,6 +35,9 @@ def scoring_sources(entry: str = "score", package: Path = _HERE) -> list[Path]:
         found.add(path)
         for match in _IMPORT.finditer(path.read_text(encoding="utf-8")):
             waiting.extend(_imported(package, match["module"], match["names"]))
+        data = path.with_suffix(".json")
+        if data.is_file():
+            found.add(data)
     return sorted(found, key=lambda path: path.relative_to(package).as_posix())
 
 

@@ -1,89 +1,71 @@
 """How fast the answer to a question changes: the regime that its sources' age is judged by.
 
-Rules over the wording, first match wins, in English and Chinese. The question alone decides; an
-agent that knows better says so in `seekwatch.freshness.regime`.
+A few rules that are sure go first; then a small model weighs the words; where it knows too few of
+them (another language), signs of time decide. The question alone decides; an agent that knows
+better says so in `seekwatch.freshness.regime`.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from seekwatch.core.policy import Regime
+from seekwatch.processors.questions.regime_model import Judged, RegimeModel, Weights, shipped
+from seekwatch.processors.questions.signs import NAMES, signs_in, words_of
 from seekwatch.processors.text.fold import fold
 
-_MAX: Final = 2_000
+_MAX: Final = 600
+"""Characters of a question that are read, of its beginning and of its end: a long prompt asks in
+either, and what lies between is its material."""
+_MAX_WORDS: Final = 120
+_MET: Final = 0.4
+"""Share of words that the model has met below which it has no say: another language, or names."""
+_HALF: Final = 0.5
+_MAX_REASONS: Final = 2
 
-_REAL_TIME: Final = re.compile(
-    r"\b(?:right now|at (?:this|the) moment|at present time|live (?:score|updates?|stream)|"
-    r"in real[ -]time|"
-    r"real[ -]time|as of now|(?:in|over) the (?:last|past|next) (?:\d+ |few )?(?:minutes?|hours?)|"
-    r"breaking news|(?:stock|share|gold|oil|gas|bitcoin|btc|ethereum|crypto\w*) price|"
-    r"price of (?:bitcoin|gold|oil)|"
-    r"exchange rate|(?:trading|traded) at|weather|forecast|temperature in|air quality|"
-    r"traffic (?:on|in|at|condition)|"
-    r"(?:flight|train) (?:status|delays?)|today|tonight|todays?'s|this (?:morning|afternoon|"
-    r"evening)|"
-    r"tomorrow|yesterday|currently (?:open|trending|trading|playing|online|streaming)|trending|"
-    r"power outages?|wait times?|open now|in stock|availab(?:le|ility) (?:now|today))\b"
-    r"|实时|此刻|现在几点|股价|汇率|金价|油价|币价|天气|气温|今天|今日|今晚|明天|昨天|热搜|路况|"
-    r"航班动态|比分|直播"
-)
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_YEAR: Final = r"(1\d{3}|20\d\d)"
-_DATED: Final = re.compile(
-    r"\b(?:in|during|of|by|around|the|from|between|until|before|for) (?:the )?"
-    rf"(?:late |early |mid-?)?{_YEAR}s?\b|"
-    rf"\b{_MONTH}\.?(?: \d{{1,2}}(?:st|nd|rd|th)?,?)? (?:of )?{_YEAR}\b|"
-    rf"\b{_YEAR} (?:\w+ ){{0,3}}(?:world cup|olympics?|election|season|film|super bowl|"
-    rf"championship|movie|finals?|edition)|{_YEAR}年"
-)
-_CENTURY: Final = re.compile(r"\b\d{1,2}(?:st|nd|rd|th) century\b|世纪")
-_NEWS: Final = re.compile(
-    r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|now|nowadays|these days|"
-    r"upcoming|so far|up[ -]to[ -]date|this (?:week|month|quarter|year|season|weekend)(?:'s)?|"
-    r"(?:last|past|next|coming) (?:\d+ |few |couple of |several )?"
-    r"(?:days?|weeks?|months?|quarters?|seasons?|years?)(?:'s)?|news|just (?:announced|released)|"
-    r"next (?:game|match|election|episode|release|film|movie|album|novel)|last time|ongoing|as of|"
-    r"(?:how many|how much|what) .{3,60} (?:predicted|expected|projected|forecast)|predict\w*|"
-    r"will be|is expected|are expected)\b"
-    r"|最新|最近|近期|目前|现在|当前|本周|本月|本季|今年|上周|上个月|下周|下个月|即将|新闻|动态|进展"
-)
-_OFFICE: Final = re.compile(
-    r"\b(?:president|prime minister|chancellor|king|queen|pope|emperor|monarch|ceo|cfo|cto|"
-    r"chair\w*|leader|governor|mayor|minister|secretary|head of (?:the )?(?:state|government)|"
-    r"senator|coach|captain|hosts?|owner|currency|capital|headquarter\w*|law|constitution|"
-    r"minimum wage)\b"
-    r"|总统|总理|首相|国王|主席|市长|首席执行官|董事长|教练|队长|首都|货币"
-)
-_MOVING: Final = re.compile(
-    r"\b(?:(?:how much|what) (?:does|do|is|are|will)\b.{0,60}\b(?:cost|price|worth)s?|"
-    r"(?:base|starting|average) price|prices?|(?:world|fifa|atp|wta) ranking|ranked|rank(?:ing)?s?|"
-    r"best[ -]selling|top[ -](?:selling|rated|grossing)|standings|leaderboard|"
-    r"most[ -](?:viewed|watched|streamed|followed|subscribed|popular|liked|played|visited|read)|"
-    r"followers|subscribers|net worth|richest|market cap(?:italization)?|box office|polls?|polling|"
-    r"unemployment|inflation|interest rate|mortgage rate|available (?:on|in|at)|trends?|sales)\b"
-    r"|排名|热门|价格|多少钱|销量|行情|房价"
-)
-_STANDING: Final = re.compile(
-    r"\b(?:how many .{2,80}\b(?:has|have|are there|does|do|is|are)\b|number of|population|"
-    r"how old|records?|largest|biggest|tallest|highest|fastest|longest|"
-    r"most (?:\w+ ){1,3}(?:in|of|ever)|member(?:s|ship)|legal|allowed|requirements?|guidelines?|"
-    r"polic(?:y|ies)|tax(?:es)?|regulations?|eligib\w+|visas?|salary|percentage|version|"
-    r"still|does .{2,40} (?:have|own|support)|best (?:way|practice|\w+ for)|"
-    r"(?:has|have) .{2,60} (?:ever|won|played|been|published|released))\b"
-    r"|多少|人口|纪录|最大|最高|最长|总部|法律|规定|政策|标准|税|要求|版本|平均"
-)
-_PAST_TENSE: Final = re.compile(
-    r"\b(?:did|was|were|wrote|invented|discovered|founded|painted|composed|directed|created|"
-    r"designed|starred|played|won|died|born|killed|named after|originally|ancient|"
-    r"histor(?:y|ical))\b|哪一年|什么时候(?:成立|出生|发明)|是谁(?:写|发明|创立)|历史上|古代"
-)
+_YEAR: Final = re.compile(r"1\d{3}|20\d\d")
+PAST_YEAR: Final = "#past"
+NUMBER: Final = "#"
+_THIS_YEAR: Final = ("this", "year")
+_COMING_YEAR: Final = ("next", "year")
+
+REGIMES: Final = (Regime.INSENSITIVE, Regime.SLOW, Regime.FAST, Regime.REAL_TIME)
 
 
-@lru_cache(maxsize=512)
+def _mask(*names: str) -> int:
+    return sum(1 << NAMES.index(name) for name in names)
+
+
+_PRESENT: Final = _mask("now", "today", "period", "recent", "latest", "next", "last_year")
+_PERIOD: Final = _mask("period")
+_TODAY: Final = _mask("today")
+_NOW: Final = _mask("now", "today")
+_FAST: Final = 2
+_SOON: Final = (Regime.FAST, Regime.REAL_TIME)
+_BY_THE_HOUR: Final = _mask("market", "weather", "live")
+_MONTHS: Final = _mask(
+    "period", "recent", "latest", "price", "rank", "market", "economy", "weather"
+)
+_YEARS: Final = _mask(
+    "now", "office", "role", "capital", "population", "age", "rule", "superlative"
+)
+_PAST: Final = _mask("past", "first")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A regime and why.
+
+    Attributes:
+        why: the rule, or the words that weighed most; one short line.
+    """
+
+    regime: Regime
+    why: str
+
+
 def regime_of_question(question: str, year: int) -> Regime:
     """Classify a question; what shows no sign of time is insensitive, which condemns nothing.
 
@@ -91,24 +73,96 @@ def regime_of_question(question: str, year: int) -> Regime:
         question: as the user asked it.
         year: of the run; a question about an earlier year has an answer that stays.
     """
-    text = fold(question[:_MAX])
-    if _REAL_TIME.search(text):
-        return Regime.REAL_TIME
-    if _about_the_past(text, year):
-        return Regime.INSENSITIVE
-    office = _OFFICE.search(text) is not None
-    if _NEWS.search(text):
-        return Regime.SLOW if office and not _PAST_TENSE.search(text) else Regime.FAST
-    if _PAST_TENSE.search(text):
-        return Regime.INSENSITIVE
-    if _MOVING.search(text):
-        return Regime.FAST
-    return Regime.SLOW if office or _STANDING.search(text) else Regime.INSENSITIVE
+    return reading_of_question(question, year).regime
 
 
-def _about_the_past(text: str, year: int) -> bool:
-    years = [int(part) for match in _DATED.finditer(text) for part in match.groups() if part]
-    return all(named < year for named in years) if years else bool(_CENTURY.search(text))
+@lru_cache(maxsize=512)
+def reading_of_question(question: str, year: int) -> Reading:
+    """Classify a question and say why."""
+    return read_words(question_words(question, year), shipped())
+
+
+def question_words(question: str, year: int) -> list[str]:
+    """Split a question into folded words; numbers are one word, years say when they are."""
+    if len(question) > 2 * _MAX:
+        question = f"{question[:_MAX]} {question[-_MAX:]}"
+    words: list[str] = []
+    for word in words_of(fold(question))[:_MAX_WORDS]:
+        if word[0] > "9":
+            words.append(word)
+        elif _YEAR.fullmatch(word):
+            words += _year_words(int(word), year)
+        else:
+            words.append(NUMBER if word.isdecimal() else word)
+    return words
+
+
+def _year_words(named: int, year: int) -> tuple[str, ...]:
+    """A year as it would be said without its number."""
+    if named < year:
+        return (PAST_YEAR,)
+    return _THIS_YEAR if named == year else _COMING_YEAR
+
+
+def read_words(words: Sequence[str], model: RegimeModel) -> Reading:
+    """Classify a question by its words, with a given model."""
+    signs = signs_in(words)
+    ruled = _by_rule(words, signs)
+    if ruled is not None:
+        return ruled
+    judged = model.judge(words, signs)
+    if judged.met[0] < _MET:
+        return _by_signs(signs)
+    place = _reached(judged.odds)
+    if place < _FAST and signs & _PERIOD:
+        return Reading(regime=Regime.FAST, why="it asks for this or the last week, month or year")
+    if place and judged.met[1] < _MET:
+        # It has learnt of this language only whether an answer changes, not how soon.
+        told = _by_signs(signs)
+        return told if told.regime in _SOON else Reading(regime=Regime.SLOW, why=told.why)
+    return Reading(regime=REGIMES[place], why=_heaviest(judged, place))
+
+
+def _by_rule(words: Sequence[str], signs: int) -> Reading | None:
+    """What needs no weighing."""
+    if PAST_YEAR in words and not signs & _PRESENT:
+        return Reading(regime=Regime.INSENSITIVE, why="it names a year that is over")
+    if signs & _TODAY and signs & _BY_THE_HOUR:
+        return Reading(regime=Regime.REAL_TIME, why="it asks for today what changes by the hour")
+    return None
+
+
+def _by_signs(signs: int) -> Reading:
+    """What signs say alone, for languages that the model has not met; never faster than sure."""
+    if signs & _BY_THE_HOUR and signs & _NOW:
+        regime = Regime.REAL_TIME
+    elif signs & _TODAY:
+        regime = Regime.FAST
+    elif signs & _PAST and not signs & _PRESENT:
+        regime = Regime.INSENSITIVE
+    elif signs & _MONTHS:
+        regime = Regime.FAST
+    else:
+        regime = Regime.SLOW if signs & _YEARS else Regime.INSENSITIVE
+    shown = [name for place, name in enumerate(NAMES) if signs >> place & 1][:_MAX_REASONS]
+    return Reading(regime=regime, why=f"signs: {', '.join(shown)}" if shown else "no sign of time")
+
+
+def _reached(odds: Weights) -> int:
+    """How many of the thresholds are more likely passed than not; the odds fall."""
+    return sum(chance > _HALF for chance in odds)
+
+
+def _heaviest(judged: Judged, place: int) -> str:
+    """The phrases that spoke most for the regime: for its own threshold, or against any change."""
+    side, threshold = (-1, 0) if place == 0 else (1, place - 1)
+    weights: dict[str, float] = {}
+    for phrase, part in judged.parts:
+        if not phrase.startswith(("sign:", "length:")):
+            weights[phrase] = weights.get(phrase, 0.0) + side * part[threshold]
+    heaviest = sorted(weights, key=lambda phrase: (-weights[phrase], phrase))[:_MAX_REASONS]
+    shown = [f"«{phrase.removeprefix('^ ')}»" for phrase in heaviest if weights[phrase] > 0]
+    return f"words: {', '.join(shown)}" if shown else "no word speaks of time"
 
 
 def regime_from_name(name: str | None) -> Regime | None:

@@ -1,0 +1,187 @@
+"""A small linear model of how soon an answer changes: three weights for each word, phrase and sign.
+
+The three numbers of a question are the odds that its answer changes at all, within a year or so,
+and within a day. They are sums, so that what weighed most can be shown to the person who is paged.
+The weights are data beside this module, made by `benchmarks/training/regimes.py`.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from math import exp
+from typing import Final
+
+import msgspec
+
+from seekwatch.processors.questions.signs import NAMES, signs_in
+
+THRESHOLDS: Final = 3
+"""Changes at all; within a year; within a day."""
+
+DATA: Final = "regime_model.json"
+
+Weights = tuple[float, float, float]
+_NOTHING: Final[Weights] = (0.0, 0.0, 0.0)
+_START: Final = "^"
+_GRAMS: Final = (3, 4, 5)
+_SHORTEST: Final = 3
+"""Characters of the shortest word whose parts are looked at."""
+_LENGTHS: Final = (4, 6, 8, 11, 15, 21)
+"""Words above which a question is of the next length."""
+_KEPT: Final = 16_384
+"""Words whose weights are kept at hand; hostile questions must not fill the memory."""
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model says of a question.
+
+    Attributes:
+        odds: probabilities that the answer changes at all, within a year, within a day; falling.
+        parts: phrases with their weights, signs as `sign:name`.
+        met: share of the words that the model has met, for each threshold.
+    """
+
+    odds: Weights
+    parts: tuple[tuple[str, Weights], ...]
+    met: Weights
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The data: weights are whole numbers of `step`."""
+
+    step: float
+    bias: Weights
+    weights: dict[str, Weights]
+
+
+def phrase_features(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Phrases of two and three words, and each word with how the question begins.
+
+    Yields:
+        The feature's name and the words it stands for.
+    """
+    line = (_START, *words)
+    for start in range(len(line) - 1):
+        pair = f"{line[start]} {line[start + 1]}"
+        yield pair, pair
+        if start + 2 < len(line):
+            triple = f"{pair} {line[start + 2]}"
+            yield triple, triple
+    for place in range(1, len(words)):
+        yield f"{words[0]}|{words[place]}", f"{words[0]} … {words[place]}"
+        if place > 1:
+            head = f"{words[0]} {words[1]}"
+            yield f"{head}|{words[place]}", f"{head} … {words[place]}"
+
+
+def word_features(word: str) -> Iterator[str]:
+    """A word and its parts of three to five characters, so that unmet forms are known by them."""
+    yield word
+    if len(word) >= _SHORTEST:
+        closed = f"<{word}>"
+        for size in _GRAMS:
+            for start in range(len(closed) - size + 1):
+                yield f"~{closed[start : start + size]}"
+
+
+def sign_features(signs: int, length: int) -> Iterator[str]:
+    """The signs, each pair of them, and how long the question is (`length_of`)."""
+    shown = [name for place, name in enumerate(NAMES) if signs >> place & 1]
+    for place, name in enumerate(shown):
+        yield f"sign:{name}"
+        for other in shown[place + 1 :]:
+            yield f"sign:{name}+{other}"
+    yield f"length:{length}"
+
+
+def length_of(words: Sequence[str]) -> int:
+    """How long a question is, in steps."""
+    return sum(len(words) > bound for bound in _LENGTHS)
+
+
+def features(words: Sequence[str]) -> list[str]:
+    """Every feature of a question, as the weights were trained on."""
+    return [
+        *(feature for word in words for feature in word_features(word)),
+        *(feature for feature, _ in phrase_features(words)),
+        *sign_features(signs_in(words), length_of(words)),
+    ]
+
+
+class RegimeModel:
+    """The weights of one table, with what has been looked up of common words kept at hand."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._words: dict[str, tuple[Weights, Weights]] = {}
+        self._signs: dict[tuple[int, int], tuple[tuple[str, Weights], ...]] = {}
+
+    def judge(self, words: Sequence[str], signs: int) -> Judged:
+        """Add up what the words, phrases and signs of a question say.
+
+        Args:
+            words: of the folded question, years and numbers replaced.
+            signs: of the same words.
+        """
+        table = self._table
+        parts: list[tuple[str, Weights]] = []
+        met, count = [0, 0, 0], max(1, len(words))
+        for word in words:
+            weights, alone = self._of_word(word)
+            parts.append((word, weights))
+            for place, weight in enumerate(alone):
+                met[place] += weight != 0
+        for feature, phrase in phrase_features(words):
+            found = table.weights.get(feature)
+            if found is not None:
+                parts.append((phrase, found))
+        parts += self._of_signs(signs, length_of(words))
+        first, second, third = (
+            _probability(bias + table.step * total)
+            for bias, total in zip(table.bias, _sum([part for _, part in parts]), strict=True)
+        )
+        return Judged(
+            odds=(first, min(first, second), min(first, second, third)),
+            parts=tuple(parts),
+            met=(met[0] / count, met[1] / count, met[2] / count),
+        )
+
+    def _of_word(self, word: str) -> tuple[Weights, Weights]:
+        """What a word weighs with its parts, and alone."""
+        kept = self._words.get(word)
+        if kept is None:
+            table = self._table.weights
+            found = [table[feature] for feature in word_features(word) if feature in table]
+            kept = (_sum(found), table.get(word, _NOTHING))
+            if len(self._words) < _KEPT:
+                self._words[word] = kept
+        return kept
+
+    def _of_signs(self, signs: int, length: int) -> tuple[tuple[str, Weights], ...]:
+        kept = self._signs.get((signs, length))
+        if kept is None:
+            table = self._table.weights
+            kept = tuple(
+                (name, table[name]) for name in sign_features(signs, length) if name in table
+            )
+            if len(self._signs) < _KEPT:
+                self._signs[signs, length] = kept
+        return kept
+
+
+@cache
+def shipped() -> RegimeModel:
+    """Return the model of the package; read when the first question is asked."""
+    text = files("seekwatch.processors.questions").joinpath(DATA).read_bytes()
+    return RegimeModel(msgspec.json.decode(text, type=Table))
+
+
+def _sum(weights: Sequence[Weights]) -> Weights:
+    if not weights:
+        return _NOTHING
+    first, second, third = zip(*weights, strict=True)
+    return sum(first), sum(second), sum(third)
+
+
+def _probability(logit: float) -> float:
+    return 1 / (1 + exp(-max(-60.0, min(60.0, logit))))
