@@ -100,6 +100,26 @@ def test_old_sources_without_a_word_about_it_miss_a_caveat() -> None:
         "截至2024年3月，最新版本是3.6。",
         "Según datos desactualizados, la versión es 3.6.",
         "Diese Angaben sind womöglich veraltet: 3.6.",
+        "Zephyr 3.6 ist stabil (Stand: März 2024).",
+        "Etwas Neueres gibt es wohl, aber ich habe keine aktuelleren Angaben gefunden.",
+        "There is nothing newer in the results: Zephyr 3.6.",
+        "No more recent figures were available; Zephyr 3.6.",
+        "This may no longer be accurate: Zephyr 3.6.",
+        "Zephyr 3.6. Je n'ai pas trouvé de source plus récente.",
+        "Zephyr 3.6, mais cette information n'est peut-être plus à jour.",
+        "A fecha de marzo de 2024, la versión es 3.6.",
+        "No encontré información más reciente: 3.6.",
+        "Não encontrei dados mais recentes: 3.6.",
+        "Non ho trovato fonti più recenti: 3.6.",
+        "Ik vond geen recentere bron: 3.6.",
+        "По состоянию на март 2024 года: 3.6.",
+        "Более свежих данных найти не удалось: 3.6.",
+        "נכון למרץ 2024 הגרסה היא 3.6.",
+        "اعتبارًا من مارس 2024، الإصدار هو 3.6.",
+        "未能找到更新的资料，版本为3.6。",
+        "2024年3月時点では3.6です。",
+        "2024년 3월 기준으로 3.6입니다.",
+        "Mart 2024 itibarıyla sürüm 3.6.",
     ],
 )
 def test_an_answer_that_says_how_old_its_sources_are_has_its_caveat(text: str) -> None:
@@ -107,6 +127,22 @@ def test_an_answer_that_says_how_old_its_sources_are_has_its_caveat(text: str) -
     assert verdict.verdict is Verdict.BAD
     assert check(verdict, "caveat") is Verdict.GOOD
     assert "missing-caveat" not in verdict.tags
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zephyr 3.6 is stable, and critics stand by it.",
+        "Zephyr 3.6 ist stabil und imstande, alte Geräte zu tragen.",
+        "Zephyr 3.6 est stable.",
+        "Zephyr 3.6 es la versión estable desde siempre.",
+        "Zephyr 3.6 是稳定版本。",
+        "Zephyr 3.6이 표준 기준을 충족합니다.",
+        "There are more recent models than the one you have; take 3.6.",
+    ],
+)
+def test_an_answer_without_a_word_on_age_has_no_caveat(text: str) -> None:
+    assert check(judged(fetch(1, 400), fetch(2, 500), text=text), "caveat") is Verdict.BAD
 
 
 def test_an_insensitive_question_is_good_without_dates() -> None:
@@ -186,6 +222,24 @@ def test_a_revalidated_or_fresh_cached_page_is_good(fields: dict[str, Any]) -> N
     assert (verdict.verdict, check(verdict, "cache")) == (Verdict.GOOD, Verdict.GOOD)
 
 
+def test_a_304_is_fresh_and_says_what_was_confirmed() -> None:
+    confirmed = fetch(
+        1,
+        1,
+        status=304,
+        validators=Validators(if_none_match='"v7"', age="90000", cache_control="max-age=3600"),
+    )
+    verdict = judged(confirmed)
+    cache = next(item for item in verdict.checks if item.name == "cache")
+    assert (verdict.verdict, cache.verdict) == (Verdict.GOOD, Verdict.GOOD)
+    assert "304 for the entity tag" in cache.evidence
+
+
+def test_a_cached_page_that_does_not_say_its_age_is_reported_and_decides_nothing() -> None:
+    verdict = judged(fetch(1, 1, cache_state=CacheState.HIT))
+    assert (verdict.verdict, check(verdict, "cache")) == (Verdict.GOOD, Verdict.UNSCORABLE)
+
+
 def test_the_truth_records_window_replaces_the_floor() -> None:
     truth = TruthRecord(case="c", freshness_window=1000 * 86_400.0)
     assert judged(fetch(1, 900), truth=truth).verdict is Verdict.GOOD
@@ -199,8 +253,44 @@ def test_no_source_is_unscorable() -> None:
     assert judged().reason is Reason.NO_SOURCES
 
 
-def test_the_score_falls_with_age_and_is_a_half_at_the_floor() -> None:
-    ages = (0, 10, 30, 90, 900)
-    scores = [judged(fetch(1, days), text="As of then.").score for days in ages]
+@pytest.mark.parametrize("rule", list(FreshnessRule))
+def test_the_score_falls_with_age(rule: FreshnessRule) -> None:
+    policy = Policy(freshness=FreshnessPolicy(rule=rule))
+    scores = [
+        judged(fetch(1, days), text="As of then.", policy=policy).score
+        for days in (0, 10, 30, 90, 900)
+    ]
     assert scores == sorted(scores, key=lambda score: -(score or 0))
-    assert scores[2] == pytest.approx(0.5)
+
+
+def test_a_stale_run_scores_lower_than_any_fresh_one() -> None:
+    just_fresh = judged(fetch(1, 30)).score
+    just_stale = judged(*(fetch(number, 30.1) for number in range(1, 6)), text="As of then.").score
+    assert just_fresh is not None
+    assert just_stale is not None
+    assert just_stale <= 0.25 < 0.41 < just_fresh
+
+
+def test_up_to_three_fresh_sources_are_better_than_one() -> None:
+    fresh = [
+        judged(*(fetch(number, 3) for number in range(1, count + 1))).score or 0
+        for count in (1, 2, 3, 4)
+    ]
+    assert fresh[0] < fresh[1] < fresh[2] == fresh[3]
+
+
+def test_the_line_says_why_the_question_has_its_regime_and_how_the_date_is_known() -> None:
+    verdict = judged(fetch(1, 400, url="https://site-1.com/" + "very-long-path/" * 20))
+    assert "fast (" in verdict.evidence
+    assert "latest" in verdict.evidence
+    assert "(json-ld)" in verdict.evidence
+    assert len(verdict.evidence) <= 200
+
+
+def test_the_three_checks_have_each_their_verdict() -> None:
+    verdict = judged(fetch(1, 3), fetch(2, 40), fetch(3, 900))
+    assert [check(verdict, rule.value) for rule in FreshnessRule] == [
+        Verdict.GOOD,
+        Verdict.BAD,
+        Verdict.BAD,
+    ]

@@ -14,8 +14,8 @@ from seekwatch.core.scorecard import Axis, AxisVerdict
 from seekwatch.core.tags import FailureTag
 from seekwatch.core.verdicts import Check, Reason, Verdict, conjunction
 from seekwatch.processors.axes.joining import joined, unscorable_axis
-from seekwatch.processors.questions.regimes import regime_from_name, regime_of_question
-from seekwatch.processors.sources.ages import DAY, SourceAge, age_of, stale_cache
+from seekwatch.processors.questions.regimes import reading_of_question, regime_from_name
+from seekwatch.processors.sources.ages import DAY, SourceAge, age_of, cache_finding
 from seekwatch.processors.sources.run_view import RunView, Source
 from seekwatch.processors.text.dates import iso_day
 from seekwatch.processors.text.fold import shortened
@@ -26,6 +26,11 @@ CHECK_NAMES: Final = frozenset({"youngest", "median", "share", "source-date", "c
 questions. `source-date` (one per source without a date) and `caveat` are reported."""
 
 _MAX_REPORTED: Final = 20
+_WHY_LENGTH: Final = 44
+_LINE_LENGTH: Final = 200
+_ENOUGH: Final = 3
+"""Fresh sources beyond which more of them do not make an answer likelier to be right (measured)."""
+_CACHE_ORDER: Final = {True: 0, None: 1, False: 2}
 _DATED_SHARE: Final = 0.5
 """Fewer sources with a date than this, and old ones do not condemn the rest."""
 
@@ -33,11 +38,12 @@ _DATED_SHARE: Final = 0.5
 def judge(run: RunView) -> AxisVerdict:
     """Compare the ages of the cited sources (of the read pages where none is cited) to the floor.
 
-    The score is floor / (floor + age) for the deciding age, so 0.5 at the floor, or the share
-    itself when the share decides; 1 for an insensitive question.
+    The score, when the youngest source decides, is the mean of floor / (floor + age) and of how
+    many sources, up to three, are inside the floor: at least 0.41 inside, at most 0.25 outside.
+    For the median it is floor / (floor + age), for the share the share itself; 1 for an
+    insensitive question.
     """
-    regime, origin = regime_of(run)
-    notes = {} if regime is None else {"regime": regime.value, "regime_from": origin}
+    regime, notes = regime_of(run)
     if run.unanswered is not None:
         return unscorable_axis(Axis.SOURCE_FRESHNESS, *run.unanswered, notes=notes)
     basis, sources = run.basis
@@ -48,20 +54,31 @@ def judge(run: RunView) -> AxisVerdict:
     if floor is None:
         return _insensitive(run, notes)
     if not sources:
-        line = f"{regime}: no source was cited or read"
+        line = f"{_asked(notes)}: no source was cited or read"
         return unscorable_axis(Axis.SOURCE_FRESHNESS, Reason.NO_SOURCES, line, notes=notes)
     notes["sources"] = basis
     return _judged(run, regime, floor, sources, notes)
 
 
-def regime_of(run: RunView) -> tuple[Regime | None, str]:
-    """The regime and where it is from: the agent's own word, else the question's wording."""
+def regime_of(run: RunView) -> tuple[Regime | None, dict[str, str]]:
+    """The regime, and as notes where it is from: the agent's own word, else the question's."""
     declared = regime_from_name(run.episode.context.freshness_regime)
     if declared is not None:
-        return declared, "agent"
-    if run.episode.question:
-        return regime_of_question(run.episode.question, _year(run.episode.as_of)), "question"
-    return None, ""
+        return declared, {"regime": declared.value, "regime_from": "agent"}
+    if not run.episode.question:
+        return None, {}
+    reading = reading_of_question(run.episode.question, _year(run.episode.as_of))
+    why = shortened(reading.why, _WHY_LENGTH)
+    return reading.regime, {
+        "regime": reading.regime.value,
+        "regime_from": "question",
+        "regime_why": why,
+    }
+
+
+def _asked(notes: dict[str, str]) -> str:
+    """`fast («latest»)`: the regime and why, for evidence."""
+    return f"{notes['regime']} ({notes.get('regime_why', 'says the agent')})"
 
 
 def _year(nanoseconds: int) -> int:
@@ -78,7 +95,7 @@ def _floor(run: RunView, regime: Regime) -> float | None:
 
 
 def _insensitive(run: RunView, notes: dict[str, str]) -> AxisVerdict:
-    line = "insensitive question: sources of any age will do"
+    line = f"{_asked(notes)}: sources of any age will do"
     check = Check.good("youngest", line, spans=run.answer_spans)
     return joined(
         Axis.SOURCE_FRESHNESS,
@@ -99,11 +116,12 @@ def _judged(
     aged = [age_of(source, run.episode.as_of, policy.minimum_confidence) for source in sources]
     ages = [age for age in aged if age is not None]
     undated = [source for source, age in zip(sources, aged, strict=True) if age is None]
-    rules = _age_checks(ages, len(sources), floor, policy.minimum_share)
+    rules = _age_checks(ages, len(sources), floor, policy.minimum_share, _asked(notes))
     rule, cache = rules[policy.rule], _cache_check(sources)
     caveat = _caveat_check(run) if rule.verdict is Verdict.BAD else None
     moving = regime in (Regime.FAST, Regime.REAL_TIME)
-    deciding = [rule, *([cache] if cache is not None and moving else [])]
+    told = cache is not None and cache.verdict is not Verdict.UNSCORABLE
+    deciding = [rule, *([cache] if cache is not None and told and moving else [])]
     tagged = (
         (rule, FailureTag.STALE_SOURCE),
         (caveat, FailureTag.MISSING_CAVEAT),
@@ -129,7 +147,7 @@ def _judged(
 
 
 def _age_checks(
-    ages: list[SourceAge], count: int, floor: float, minimum_share: float
+    ages: list[SourceAge], count: int, floor: float, minimum_share: float, asked: str
 ) -> dict[FreshnessRule, Check]:
     """The three named checks, in the order of `FreshnessRule`."""
     if not ages:
@@ -138,7 +156,7 @@ def _age_checks(
     spans = [span for age in ages for span in age.source.spans]
     enough = len(ages) >= _DATED_SHARE * count
     checks: dict[FreshnessRule, Check] = {}
-    for name, (fresh, score, found) in _findings(ages, floor, minimum_share).items():
+    for name, (fresh, score, found) in _findings(ages, floor, minimum_share, asked).items():
         if fresh:
             checks[name] = Check.good(name.value, found, score=score, spans=spans)
         elif enough:
@@ -150,19 +168,20 @@ def _age_checks(
 
 
 def _findings(
-    ages: list[SourceAge], floor: float, minimum_share: float
+    ages: list[SourceAge], floor: float, minimum_share: float, asked: str
 ) -> dict[FreshnessRule, tuple[bool, float, str]]:
     """For each rule: does it hold, its score, its line."""
     youngest = min(ages, key=lambda age: age.seconds)
     middle = median(age.seconds for age in ages)
-    inside = sum(1 for age in ages if age.seconds <= floor) / len(ages)
-    dated, limit = f"{len(ages)} dated sources", f"floor {_days(floor)}"
+    fresh = sum(age.seconds <= floor for age in ages)
+    inside = fresh / len(ages)
+    dated, limit = f"{len(ages)} dated sources", f"floor {_days(floor)} for {asked}"
     first = f"youngest of {dated} is {_days(youngest.seconds)} old, {limit}: "
     return {
         FreshnessRule.YOUNGEST: (
             youngest.seconds <= floor,
-            _score(youngest.seconds, floor),
-            first + shortened(youngest.line, 110),
+            (_score(youngest.seconds, floor) + min(1.0, fresh / _ENOUGH)) / 2,
+            first + shortened(youngest.line, _LINE_LENGTH - len(first)),
         ),
         FreshnessRule.MEDIAN: (
             middle <= floor,
@@ -172,7 +191,7 @@ def _findings(
         FreshnessRule.SHARE: (
             inside >= minimum_share,
             inside,
-            f"{inside:.0%} of {dated} inside the floor of {_days(floor)}",
+            f"{inside:.0%} of {dated} inside the {limit}",
         ),
     }
 
@@ -203,16 +222,21 @@ def _caveat_check(run: RunView) -> Check | None:
 
 def _cache_check(sources: Sequence[Source]) -> Check | None:
     """Whether a page came out of a cache past its freshness; None when no cache was involved."""
-    fetches = [source.fetch for source in sources if source.fetch is not None]
-    for fetch in fetches:
-        why = stale_cache(fetch)
-        if why is not None:
-            line = f"{shortened(fetch.url, 100)} {why}"
-            return Check.bad("cache", line, subject=fetch.url, spans=(fetch.span,))
-    if any(fetch.cache_state is not None for fetch in fetches):
-        spans = [fetch.span for fetch in fetches]
-        return Check.good("cache", "cached pages were fresh or revalidated", spans=spans)
-    return None
+    found = [
+        (source.fetch, finding)
+        for source in sources
+        if source.fetch is not None and (finding := cache_finding(source.fetch)) is not None
+    ]
+    if not found:
+        return None
+    # A stale page is told of before one that we know too little of, and that before a good one.
+    fetch, finding = min(found, key=lambda pair: _CACHE_ORDER[pair[1].stale])
+    line = f"{shortened(fetch.url, 100)} {finding.line}"
+    if finding.stale:
+        return Check.bad("cache", line, subject=fetch.url, spans=(fetch.span,))
+    if finding.stale is None:
+        return Check.unscorable("cache", Reason.NO_DATES, line, spans=(fetch.span,))
+    return Check.good("cache", line, spans=[fetch.span for fetch, _ in found])
 
 
 def _measures(ages: list[SourceAge], undated: int, floor: float) -> dict[str, float]:

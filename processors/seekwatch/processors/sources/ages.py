@@ -25,6 +25,9 @@ _URL_DATE: Final = re.compile(
 )
 _DIRECTIVE: Final = re.compile(r"(?i)(?:^|,)\s*(s-maxage|max-age)\s*=\s*\"?(\d{1,10})")
 
+_UNCACHED: Final = re.compile(r"(?i)(?:^|,)\s*no-(?:cache|store)\s*(?:,|$)")
+_HEURISTIC: Final = 0.1
+
 
 class SourceAge(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Age of one source.
@@ -45,8 +48,8 @@ class SourceAge(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def line(self) -> str:
-        """`https://… 2019-03-01 (json-ld)`, for evidence."""
-        return f"{self.source.url} {iso_day(self.date.at)} ({self.date.method})"
+        """`2019-03-01 (json-ld) https://…`, for evidence."""
+        return f"{iso_day(self.date.at)} ({self.date.method}) {self.source.url}"
 
 
 def age_of(source: Source, as_of: int, minimum_confidence: float) -> SourceAge | None:
@@ -86,38 +89,91 @@ def date_in_url(url: str) -> PageDate | None:
     return PageDate(at=int(moment.timestamp()) * 10**9, method="url", confidence=confidence)
 
 
-def stale_cache(fetch: Fetch) -> str | None:
-    """Say why a page came from a cache past its freshness, or None when it did not.
+class CacheFinding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a fetch says of the cache that its page came through.
 
-    A revalidated entry (304, or the cache says so) is fresh whatever its age. Freshness is
-    `max-age`, else `Expires` minus `Date` (RFC 9111, section 4.2); age is the `Age` header.
+    Attributes:
+        stale: past its freshness and not revalidated; None where that cannot be told.
+        line: why, for evidence.
     """
-    if fetch.status == 304 or fetch.cache_state is CacheState.REVALIDATED:
-        return None
+
+    stale: bool | None
+    line: str
+
+
+def cache_finding(fetch: Fetch) -> CacheFinding | None:
+    """Tell a stale representation from a fresh or revalidated one; None where no cache shows.
+
+    A revalidated entry (304, the same entity tag again, or the cache says so) is fresh whatever
+    its age. Freshness is `max-age`, else `Expires` minus `Date`, else a tenth of the time since
+    `Last-Modified` (RFC 9111, section 4.2); age is the `Age` header, else, in the agent's own
+    cache, the time since `Date`.
+    """
+    confirmed = _revalidation(fetch)
+    if confirmed is not None:
+        return CacheFinding(stale=False, line=confirmed)
     if fetch.cache_state is CacheState.STALE:
-        return "the cache says the entry is stale"
+        return CacheFinding(stale=True, line="the cache says the entry is stale")
+    if fetch.cache_state is CacheState.MISS:
+        return CacheFinding(stale=False, line="came from its origin")
     cached = fetch.adapter is Adapter.CACHE or fetch.cache_state is CacheState.HIT
     validators = fetch.validators
-    if validators is None or not (cached or validators.age):
+    if not cached and (validators is None or not validators.age):
         return None
-    age = _seconds(validators.age)
-    lifetime = _lifetime(validators)
+    if validators is None:
+        return CacheFinding(stale=None, line="out of a cache, of an age that it does not say")
+    age, lifetime = _seconds(validators.age), _lifetime(validators)
     if age is None and cached:
         age = _since_date(validators, fetch.retrieved_at or fetch.end)
-    if age is None or lifetime is None or age <= lifetime:
-        return None
-    return f"served at age {age:.0f} s, fresh for {lifetime:.0f} s, not revalidated"
+    if age is None or lifetime is None:
+        missing = "its age" if age is None else "how long it is fresh"
+        return CacheFinding(stale=None, line=f"out of a cache that does not say {missing}")
+    line = f"served at age {age:.0f} s, fresh for {lifetime:.0f} s"
+    stale = age > lifetime
+    return CacheFinding(stale=stale, line=f"{line}, not revalidated" if stale else line)
+
+
+def stale_cache(fetch: Fetch) -> str | None:
+    """Say why a page came from a cache past its freshness, or None when it did not."""
+    finding = cache_finding(fetch)
+    return finding.line if finding is not None and finding.stale else None
+
+
+def _revalidation(fetch: Fetch) -> str | None:
+    """How the origin confirmed what the agent had; None when it did not."""
+    validators = fetch.validators or Validators()
+    if fetch.status == 304:
+        if validators.if_none_match:
+            return "revalidated: 304 for the entity tag it had"
+        since = validators.if_modified_since
+        return f"revalidated: 304, not modified since {since}" if since else "revalidated: 304"
+    if fetch.cache_state is CacheState.REVALIDATED:
+        return "revalidated by the cache"
+    sent, got = validators.if_none_match, validators.etag
+    if sent and got and _tag(sent) == _tag(got) and fetch.cache_state is None:
+        return "revalidated: the entity tag it had is still the page's"
+    return None
+
+
+def _tag(value: str) -> str:
+    """An entity tag for the weak comparison (RFC 9110, section 8.8.3.2)."""
+    return value.strip().removeprefix("W/")
 
 
 def _lifetime(validators: Validators) -> float | None:
-    found = {
-        name.lower(): float(value)
-        for name, value in _DIRECTIVE.findall(validators.cache_control or "")
-    }
+    control = validators.cache_control or ""
+    if _UNCACHED.search(control):
+        return 0.0
+    found = {name.lower(): float(value) for name, value in _DIRECTIVE.findall(control)}
     if found:
         return found.get("s-maxage", found.get("max-age"))
     expires, date = _http_date(validators.expires), _http_date(validators.date)
-    return None if expires is None or date is None else expires - date
+    if date is None:
+        return None
+    if expires is not None:
+        return max(0.0, expires - date)
+    modified = _http_date(validators.last_modified)
+    return None if modified is None or modified > date else _HEURISTIC * (date - modified)
 
 
 def _since_date(validators: Validators, now: int) -> float | None:

@@ -112,21 +112,49 @@ _BUT: Final = re.compile(
     r"不过|しかし|ですが"
 )
 _CAVEAT: Final = re.compile(
-    r"\b(?:"
-    r"as of\b|accurate as of\b|dated? (?:from |back )?(?:\w+ )?(?:19|20)\d\d|(?:may|might|"
-    r"could) (?:be |have been |have |since )*(?:outdated|out of date|stale|old|changed|"
-    r"superseded)|(?:outdated|out[ -]of[ -]date|not up[ -]to[ -]date|no longer current)\b|"
-    r"(?:could not|couldn't|did not|didn't|unable to|no) (?:find|locate)?\s?(?:any |"
-    r"a )?(?:more recent|newer|more current|up[ -]to[ -]date)|(?:newest|latest|"
-    r"most recent) (?:source|information|data|page|article|report)s? (?:i |that i |we |"
-    r"that we )?(?:could |can )?(?:find|found|is|are|available|dates?)|"
-    r"published in (?:\w+ )?(?:19|20)\d\d|last updated\b|my (?:information|sources?) (?:is|"
-    r"are|only|may)\b|according to (?:a|an|the) (?:\w+ ){0,3}(?:from|of|dated) (?:\w+ )?(?:19|"
-    r"20)\d\d|stand:? |veraltet\b|a partir de\b.{0,12}20\d\d|desactualizad|en date du\b|"
-    r"date de 20\d\d|obsolet|non aggiornat)|"
-    r"截至|截止到?|数据(?:来自|更新至)|可能(?:已经?)?过时|已过时|未能?找到(?:更新|最新)|"
-    r"没有找到(?:更新|最新)|不是最新|時点|現在のところ|古い(?:情報|可能性)|기준|오래된|"
-    r"по состоянию на|устарел"
+    # English
+    r"\b(?:as of (?!yet)|accurate as of\b|at the time of writing\b|dated? (?:from |"
+    r"back )?(?:\w+ )?(?:19|20)\d\d|(?:may|might|could) (?:\w+ )?(?:no longer be|not be up|"
+    r"(?:be |have been |have |since )*(?:outdated|out of date|stale|old|changed|superseded))|"
+    r"(?:outdated|out[ -]of[ -]date|not up[ -]to[ -]date|no longer current)\b|"
+    r"(?:could not|couldn't|did not|didn't|unable to|cannot|can't) (?:find|locate|see) (?:any |"
+    r"anything |a )?(?:more recent|newer|more current|fresher|later|up[ -]to[ -]date)|(?:found|"
+    r"find|there (?:is|are|was|were)|see) (?:no|nothing|not any) (?:more recent|newer|"
+    r"more current|fresher|later (?:source|figure|data|information)|up[ -]to[ -]date)|"
+    r"no (?:more recent|newer|more current|fresher|up[ -]to[ -]date) (?:\w+ ){0,2}(?:was |were |"
+    r"is |are |could )|(?:newest|latest|most recent) (?:\w+ )?(?:source|information|data|page|"
+    r"article|report|figure)s? (?:i |that i |we |that we |in the )?(?:could |can |have )?(?:find|"
+    r"found|is|are|available|dates?|results)|published in (?:\w+ )?(?:19|20)\d\d|last updated\b|"
+    r"my (?:information|sources?|data) (?:is|are|only|may|ends?|goes)\b|according to (?:a|an|"
+    r"the) (?:\w+ ){0,3}(?:from|of|dated) (?:\w+ )?(?:19|20)\d\d|"
+    # German, Dutch, the Scandinavian languages
+    r"stand:? (?:vom )?(?:\d\d?\. ?)?(?:\w+ )?(?:19|20)\d\d|veraltet\b|nicht (?:mehr )?aktuell\b|"
+    r"(?:keine|nichts) (?:\w+ )?(?:aktuelleren?|neueren?|neueres|aktuelleres)\b|verouderd\b|"
+    r"per (?:\d\d? )?\w+ 20\d\d|geen (?:recentere|nieuwere|actuelere)\b|foraldra[dt]|foreldet\b|"
+    r"inga nyare\b|ingen nyere\b|"
+    # French, Spanish, Portuguese, Italian, Romanian
+    r"en date du\b|a la date d|date de 20\d\d|obsolete?|plus a jour\b|pas a jour\b|(?:rien|"
+    r"pas|aucune?) (?:\w+ ){0,5}plus recente?s?\b|selon (?:\w+ ){1,4}(?:19|20)\d\d|a partir de\b"
+    r".{0,12}20\d\d|a fecha de\b|(?:desactualizad|desatualizad)|no (?:\w+ ){1,4}mas (?:reciente|"
+    r"actual)|segun (?:\w+ ){1,4}(?:19|20)\d\d|nao (?:\w+ ){1,4}mais (?:recente|atua)|segundo (?:"
+    r"\w+ ){1,4}(?:19|20)\d\d|non aggiornat|non (?:\w+ ){1,4}piu recent|aggiornat[oai] a[l]? |"
+    r"invechiat|"
+    # Polish, Turkish, Indonesian, Vietnamese
+    r"stan na\b|nieaktualn|nowszych (?:danych|informacji)|itibari?yla\b|guncel olmayabilir|daha "
+    r"guncel\b.{0,30}bulamad|per tanggal\b|tinh den (?:thang|nam|ngay)?)"
+)
+_CAVEAT_ELSEWHERE: Final = re.compile(
+    r"itibarıyla|"
+    # Russian, Ukrainian, Hebrew, Arabic, Hindi
+    r"по состоянию на|по данным (?:на|за) |устарел|станом на|застаріл|(?:более|больше) (?:свежи|"
+    r"новы|поздни)\w+ .{0,30}не |не .{0,30}(?:более|больше) (?:свежи|новы|поздни)|נכון ל|אינו "
+    r"מעודכן|לא מעודכן|עדכני יותר|اعتبار[اً]+ من|حتى تاريخ|قد تكون (?:قديمة|غير محدثة)|معلومات "
+    r"أحدث|पुरान[ीाे]|तक की जानकारी|"
+    # Chinese, Japanese, Korean
+    r"截至|截止到?|数据(?:来自|更新至)|可能(?:已经?)?过时|已过时|未能?找到(?:更新|最新|更近)|"
+    r"(?:没有|沒有)找到(?:更新|最新|更近)|不是最新|時点|現在のところ|古い(?:情報|可能性)|"
+    r"(?:より)?新しい(?:情報|データ)[はが]|最新(?:の)?(?:情報)?では(?:ない|ありません)|"
+    r"\d[년월일] 기준|오래된|최신 (?:정보|자료)[를가는]? .{0,8}(?:없|못)"
 )
 _CITATION_MARK: Final = re.compile(r"https?://|\[\d{1,3}\]|\]\(")
 
@@ -159,4 +187,7 @@ def _begins_with_nothing(head: str) -> bool:
 
 def has_caveat(answer: str) -> bool:
     """Tell whether the answer says how old its sources are, or that nothing newer was found."""
-    return _CAVEAT.search(fold(answer[:20_000])) is not None
+    text = fold(answer[:20_000])
+    if _CAVEAT.search(text) is not None:
+        return True
+    return not text.isascii() and _CAVEAT_ELSEWHERE.search(text) is not None
