@@ -161,15 +161,19 @@ _CITATION_MARK: Final = re.compile(r"https?://|\[\d{1,3}\]|\]\(")
 
 def is_refusal(answer: str) -> bool:
     """Tell whether the answer declines, or says that it found nothing, and leaves it at that."""
-    text = fold(answer[: 4 * _SHORT])
-    head = text[:_HEAD]
-    declines = (
-        _REFUSAL.search(head) or _REFUSAL_ELSEWHERE.search(head) or _NOTHING_FOUND.search(head)
-    )
-    if declines is None and not _begins_with_nothing(head):
+    # Much text, or sources beside the apology, make it an answer with a caveat.
+    if len(answer) > _SHORT:
         return False
-    # Sources beside the apology, or much text after it, make it an answer with a caveat.
-    return len(answer) <= _SHORT and not _CITATION_MARK.search(text)
+    text = fold(answer)
+    if _CITATION_MARK.search(text):
+        return False
+    head = text[:_HEAD]
+    return bool(
+        _REFUSAL.search(head)
+        or _REFUSAL_ELSEWHERE.search(head)
+        or _NOTHING_FOUND.search(head)
+        or _begins_with_nothing(head)
+    )
 
 
 def _begins_with_nothing(head: str) -> bool:
