@@ -38,19 +38,30 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         odds: probabilities that the answer changes at all, within a year, within a day; falling.
         parts: phrases with their weights, signs as `sign:name`.
-        met: share of the words that the model has met, for each threshold.
+        met: share of the words that the model has met.
+        met_in_time: share of those that it has met in questions of which it was told how soon.
     """
 
     odds: Weights
     parts: tuple[tuple[str, Weights], ...]
-    met: Weights
+    met: float
+    met_in_time: float
 
 
 class Table(msgspec.Struct, frozen=True):
-    """The data: weights are whole numbers of `step`."""
+    """The data.
+
+    Attributes:
+        step: what the weights are whole numbers of.
+        met: words of the training questions, separated by spaces.
+        met_in_time: those of them in questions labelled with how soon the answer changes; in some
+            languages it is only known whether it does.
+    """
 
     step: float
     bias: Weights
+    met: str
+    met_in_time: str
     weights: dict[str, Weights]
 
 
@@ -113,7 +124,9 @@ class RegimeModel:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._words: dict[str, tuple[Weights, Weights]] = {}
+        self._met = frozenset(table.met.split(" "))
+        self._met_in_time = frozenset(table.met_in_time.split(" "))
+        self._words: dict[str, Weights] = {}
         self._signs: dict[tuple[int, int], tuple[tuple[str, Weights], ...]] = {}
 
     def judge(self, words: Sequence[str], signs: int) -> Judged:
@@ -124,13 +137,7 @@ class RegimeModel:
             signs: of the same words.
         """
         table = self._table
-        parts: list[tuple[str, Weights]] = []
-        met, count = [0, 0, 0], max(1, len(words))
-        for word in words:
-            weights, alone = self._of_word(word)
-            parts.append((word, weights))
-            for place, weight in enumerate(alone):
-                met[place] += weight != 0
+        parts = [(word, self._of_word(word)) for word in words]
         for feature, phrase in phrase_features(words):
             found = table.weights.get(feature)
             if found is not None:
@@ -143,16 +150,15 @@ class RegimeModel:
         return Judged(
             odds=(first, min(first, second), min(first, second, third)),
             parts=tuple(parts),
-            met=(met[0] / count, met[1] / count, met[2] / count),
+            met=_share(words, self._met),
+            met_in_time=_share(words, self._met_in_time),
         )
 
-    def _of_word(self, word: str) -> tuple[Weights, Weights]:
-        """What a word weighs with its parts, and alone."""
+    def _of_word(self, word: str) -> Weights:
         kept = self._words.get(word)
         if kept is None:
             table = self._table.weights
-            found = [table[feature] for feature in word_features(word) if feature in table]
-            kept = (_sum(found), table.get(word, _NOTHING))
+            kept = _sum([table[name] for name in word_features(word) if name in table])
             if len(self._words) < _KEPT:
                 self._words[word] = kept
         return kept
@@ -174,6 +180,10 @@ def shipped() -> RegimeModel:
     """Return the model of the package; read when the first question is asked."""
     text = files("seekwatch.processors.questions").joinpath(DATA).read_bytes()
     return RegimeModel(msgspec.json.decode(text, type=Table))
+
+
+def _share(words: Sequence[str], met: frozenset[str]) -> float:
+    return sum(word in met for word in words) / len(words) if words else 0.0
 
 
 def _sum(weights: Sequence[Weights]) -> Weights:

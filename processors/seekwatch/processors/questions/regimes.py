@@ -111,12 +111,12 @@ def read_words(words: Sequence[str], model: RegimeModel) -> Reading:
     if ruled is not None:
         return ruled
     judged = model.judge(words, signs)
-    if judged.met[0] < _MET:
+    if judged.met < _MET:
         return _by_signs(signs)
     place = _reached(judged.odds)
     if place < _FAST and signs & _PERIOD:
         return Reading(regime=Regime.FAST, why="it asks for this or the last week, month or year")
-    if place and judged.met[1] < _MET:
+    if place and judged.met_in_time < _MET:
         # It has learnt of this language only whether an answer changes, not how soon.
         told = _by_signs(signs)
         return told if told.regime in _SOON else Reading(regime=Regime.SLOW, why=told.why)

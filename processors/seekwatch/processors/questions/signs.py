@@ -21,7 +21,7 @@ MAX_PHRASE: Final = 4
 SIGNS: Final[dict[str, str]] = {
     "now": (
         "now|right now|current*|presently|nowadays|these days|at the moment|at present|to date|"
-        "at this moment|still|active|existing|today's|"
+        "at this moment|still|active|existing|"
         "сейчас|теперь|текущ*|нынешн*|действующ*|в настоящее время|на данный момент|до сих пор|"
         "actuel*|maintenant|en ce moment|aujourd'hui encore|toujours|"
         "aktuell*|derzeit*|jetzt|momentan|gegenwartig*|heutig*|"
@@ -34,7 +34,8 @@ SIGNS: Final[dict[str, str]] = {
         "today*|tonight*|tomorrow*|yesterday*|this morning|this afternoon|this evening|"
         "last night|live|realtime|real time|breaking|as of now|right now|past hour|last hour|"
         "next hour|hour ago|hours ago|minutes ago|past few hours|next few hours|open now|"
-        "in stock|сегодня*|завтра|вчера|aujourd hui|demain|hier|ce soir|heute|morgen|gestern|"
+        "in stock|what time is it|what day is it|what month is it|what season is it|time in|"
+        "сегодня*|завтра|вчера|aujourd hui|demain|hier|ce soir|heute|morgen|gestern|"
         "hoy|manana|ayer|hoje|amanha|ontem|oggi|domani|ieri|vandaag|dzisiaj|dzis|bugun|"
         "היום|מחר|אתמול|اليوم|غدا|أمس|"
         "今天|今日|今晚|明天|昨天|实时|此刻|直播|明日|昨日|오늘|내일|어제"
