@@ -1,5 +1,6 @@
 """Does the freshness score predict a right answer? Ages of the pages that news answers rest on."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +54,18 @@ def verdict_of(item: dict[str, Any]) -> AxisVerdict:
     return judge(RunView(episode, Evidence(), Policy()))
 
 
+def auc_within(items: Sequence[tuple[str, Ranked]]) -> float | None:
+    """Mean of the systems' own AUC, each by its number of runs."""
+    found: list[tuple[float, int]] = []
+    for system in {name for name, _ in items}:
+        pairs = [pair for name, pair in items if name == system]
+        value = auc(pairs)
+        if value is not None:
+            found.append((value, len(pairs)))
+    count = sum(size for _, size in found)
+    return sum(value * size for value, size in found) / count if count else None
+
+
 def measure(directory: Path) -> list[Row]:
     """Measure the axis' score on runs with results; all questions are about the week's news.
 
@@ -74,11 +87,16 @@ def measure(directory: Path) -> list[Row]:
             for item, verdict in chosen
         ]
 
+    systems: dict[str, list[Ranked]] = {}
+    for system in sorted({item["system"] for item, _ in scored}):
+        systems[system] = ranked(None, [pair for pair in scored if pair[0]["system"] == system])
+    labelled = [(system, pair) for system, pairs in systems.items() for pair in pairs]
     recent = [pair for pair in scored if pair[0]["qid"] >= "2026"]
     gpt3 = [pair for pair in scored if pair[0]["system"] == "gpt3"]
     return [
         measure_row(f"{name}: AUC, 2026", ranked(None, recent), auc, goal=0.67, baseline=0.57),
         measure_row(f"{name}: AUC, GPT-3", ranked(None, gpt3), auc, goal=0.67, baseline=0.60),
+        measure_row(f"{name}: AUC within systems", labelled, auc_within, goal=0.67),
         measure_row(f"{name}: AUC, all systems", ranked(None, scored), auc),
         measure_row(f"{name}: AUC of the median age, 2026", ranked("median_days", recent), auc),
         time_row(name, items[:500], verdict_of),

@@ -8,6 +8,7 @@ The weights are data beside this module, made by `benchmarks/training/regimes.py
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from math import exp
 from typing import Final
 
@@ -23,6 +24,8 @@ DATA: Final = "regime_model.json"
 Weights = tuple[float, float, float]
 _NOTHING: Final[Weights] = (0.0, 0.0, 0.0)
 _START: Final = "^"
+_HEAD: Final = 2
+"""Words that a question begins with: "how many", "who is"."""
 _GRAMS: Final = (3, 4, 5)
 _SHORTEST: Final = 3
 """Characters of the shortest word whose parts are looked at."""
@@ -37,7 +40,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         odds: probabilities that the answer changes at all, within a year, within a day; falling.
-        parts: phrases with their weights, signs as `sign:name`.
+        parts: words and phrases (`spelled`) with their weights, without the signs'.
         met: share of the words that the model has met.
         met_in_time: share of those that it has met in questions of which it was told how soon.
     """
@@ -65,24 +68,24 @@ class Table(msgspec.Struct, frozen=True):
     weights: dict[str, Weights]
 
 
-def phrase_features(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Phrases of two and three words, and each word with how the question begins.
-
-    Yields:
-        The feature's name and the words it stands for.
-    """
+def phrase_features(words: Sequence[str]) -> list[str]:
+    """Phrases of two and three words, and each word with how the question begins (`who is|ceo`)."""
+    if not words:
+        return []
     line = (_START, *words)
-    for start in range(len(line) - 1):
-        pair = f"{line[start]} {line[start + 1]}"
-        yield pair, pair
-        if start + 2 < len(line):
-            triple = f"{pair} {line[start + 2]}"
-            yield triple, triple
-    for place in range(1, len(words)):
-        yield f"{words[0]}|{words[place]}", f"{words[0]} … {words[place]}"
-        if place > 1:
-            head = f"{words[0]} {words[1]}"
-            yield f"{head}|{words[place]}", f"{head} … {words[place]}"
+    pairs = [f"{first} {second}" for first, second in pairwise(line)]
+    names = [*pairs, *(f"{pair} {word}" for pair, word in zip(pairs, line[2:], strict=False))]
+    first = words[0]
+    names += [f"{first}|{word}" for word in words[1:]]
+    if len(words) > _HEAD:
+        head = f"{first} {words[1]}"
+        names += [f"{head}|{word}" for word in words[_HEAD:]]
+    return names
+
+
+def spelled(feature: str) -> str:
+    """A word's or phrase's feature as it is shown to people."""
+    return feature.removeprefix(f"{_START} ").replace("|", " … ")
 
 
 def word_features(word: str) -> Iterator[str]:
@@ -114,7 +117,7 @@ def features(words: Sequence[str]) -> list[str]:
     """Every feature of a question, as the weights were trained on."""
     return [
         *(feature for word in words for feature in word_features(word)),
-        *(feature for feature, _ in phrase_features(words)),
+        *phrase_features(words),
         *sign_features(signs_in(words), length_of(words)),
     ]
 
@@ -127,7 +130,7 @@ class RegimeModel:
         self._met = frozenset(table.met.split(" "))
         self._met_in_time = frozenset(table.met_in_time.split(" "))
         self._words: dict[str, Weights] = {}
-        self._signs: dict[tuple[int, int], tuple[tuple[str, Weights], ...]] = {}
+        self._signs: dict[tuple[int, int], Weights] = {}
 
     def judge(self, words: Sequence[str], signs: int) -> Judged:
         """Add up what the words, phrases and signs of a question say.
@@ -137,15 +140,13 @@ class RegimeModel:
             signs: of the same words.
         """
         table = self._table
-        parts = [(word, self._of_word(word)) for word in words]
-        for feature, phrase in phrase_features(words):
-            found = table.weights.get(feature)
-            if found is not None:
-                parts.append((phrase, found))
-        parts += self._of_signs(signs, length_of(words))
+        kept, weights = self._words, table.weights
+        parts = [(word, kept.get(word) or self._of_word(word)) for word in words]
+        parts += [(name, weights[name]) for name in phrase_features(words) if name in weights]
+        totals = _sum([part for _, part in parts], self._of_signs(signs, length_of(words)))
         first, second, third = (
             _probability(bias + table.step * total)
-            for bias, total in zip(table.bias, _sum([part for _, part in parts]), strict=True)
+            for bias, total in zip(table.bias, totals, strict=True)
         )
         return Judged(
             odds=(first, min(first, second), min(first, second, third)),
@@ -155,21 +156,17 @@ class RegimeModel:
         )
 
     def _of_word(self, word: str) -> Weights:
-        kept = self._words.get(word)
-        if kept is None:
-            table = self._table.weights
-            kept = _sum([table[name] for name in word_features(word) if name in table])
-            if len(self._words) < _KEPT:
-                self._words[word] = kept
-        return kept
+        table = self._table.weights
+        found = _sum([table[name] for name in word_features(word) if name in table])
+        if len(self._words) < _KEPT:
+            self._words[word] = found
+        return found
 
-    def _of_signs(self, signs: int, length: int) -> tuple[tuple[str, Weights], ...]:
+    def _of_signs(self, signs: int, length: int) -> Weights:
         kept = self._signs.get((signs, length))
         if kept is None:
             table = self._table.weights
-            kept = tuple(
-                (name, table[name]) for name in sign_features(signs, length) if name in table
-            )
+            kept = _sum([table[name] for name in sign_features(signs, length) if name in table])
             if len(self._signs) < _KEPT:
                 self._signs[signs, length] = kept
         return kept
@@ -186,10 +183,8 @@ def _share(words: Sequence[str], met: frozenset[str]) -> float:
     return sum(word in met for word in words) / len(words) if words else 0.0
 
 
-def _sum(weights: Sequence[Weights]) -> Weights:
-    if not weights:
-        return _NOTHING
-    first, second, third = zip(*weights, strict=True)
+def _sum(weights: Sequence[Weights], start: Weights = _NOTHING) -> Weights:
+    first, second, third = zip(start, *weights, strict=True)
     return sum(first), sum(second), sum(third)
 
 

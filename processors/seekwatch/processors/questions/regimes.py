@@ -13,14 +13,20 @@ from typing import Final
 import msgspec
 
 from seekwatch.core.policy import Regime
-from seekwatch.processors.questions.regime_model import Judged, RegimeModel, Weights, shipped
+from seekwatch.processors.questions.regime_model import (
+    Judged,
+    RegimeModel,
+    Weights,
+    shipped,
+    spelled,
+)
 from seekwatch.processors.questions.signs import NAMES, signs_in, words_of
 from seekwatch.processors.text.fold import fold
 
 _MAX: Final = 600
 """Characters of a question that are read, of its beginning and of its end: a long prompt asks in
 either, and what lies between is its material."""
-_MAX_WORDS: Final = 120
+_MAX_WORDS: Final = 240
 _MET: Final = 0.4
 """Share of words that the model has met below which it has no say: another language, or names."""
 _HALF: Final = 0.5
@@ -114,7 +120,7 @@ def read_words(words: Sequence[str], model: RegimeModel) -> Reading:
     if judged.met < _MET:
         return _by_signs(signs)
     place = _reached(judged.odds)
-    if place < _FAST and signs & _PERIOD:
+    if place < _FAST and signs & _PERIOD and PAST_YEAR not in words:
         return Reading(regime=Regime.FAST, why="it asks for this or the last week, month or year")
     if place and judged.met_in_time < _MET:
         # It has learnt of this language only whether an answer changes, not how soon.
@@ -156,13 +162,18 @@ def _reached(odds: Weights) -> int:
 def _heaviest(judged: Judged, place: int) -> str:
     """The phrases that spoke most for the regime: for its own threshold, or against any change."""
     side, threshold = (-1, 0) if place == 0 else (1, place - 1)
-    weights: dict[str, float] = {}
-    for phrase, part in judged.parts:
-        if not phrase.startswith(("sign:", "length:")):
-            weights[phrase] = weights.get(phrase, 0.0) + side * part[threshold]
-    heaviest = sorted(weights, key=lambda phrase: (-weights[phrase], phrase))[:_MAX_REASONS]
-    shown = [f"«{phrase.removeprefix('^ ')}»" for phrase in heaviest if weights[phrase] > 0]
-    return f"words: {', '.join(shown)}" if shown else "no word speaks of time"
+    spoke = [side * weights[threshold] for _, weights in judged.parts]
+    heaviest: list[str] = []
+    for _ in range(_MAX_REASONS):
+        most = max(spoke, default=0.0)
+        if most > 0:
+            at = spoke.index(most)
+            heaviest.append(judged.parts[at][0])
+            spoke[at] = 0.0
+    if not heaviest:
+        return "no word speaks of time"
+    shown = dict.fromkeys(map(spelled, heaviest))
+    return f"words: {', '.join(f'«{words}»' for words in shown)}"
 
 
 def regime_from_name(name: str | None) -> Regime | None:

@@ -32,7 +32,8 @@ SIGNS: Final[dict[str, str]] = {
     ),
     "today": (
         "today*|tonight*|tomorrow*|yesterday*|this morning|this afternoon|this evening|"
-        "last night|live|realtime|real time|breaking|as of now|right now|past hour|last hour|"
+        "last night|live score*|live update*|live stream*|realtime|real time|"
+        "breaking news|as of now|right now|past hour|last hour|"
         "next hour|hour ago|hours ago|minutes ago|past few hours|next few hours|open now|"
         "in stock|what time is it|what day is it|what month is it|what season is it|time in|"
         "сегодня*|завтра|вчера|aujourd hui|demain|hier|ce soir|heute|morgen|gestern|"
@@ -269,20 +270,24 @@ def words_of(folded: str) -> list[str]:
     return WORD.findall(folded)
 
 
-def _compiled() -> tuple[dict[str, int], dict[str, int], frozenset[str]]:
-    """Phrases, and beginnings of last words, with the signs they show; phrases' first words."""
-    whole: dict[str, int] = {}
-    begun: dict[str, int] = {}
-    for place, phrases in enumerate(SIGNS.values()):
-        for phrase in phrases.split("|"):
-            table = begun if phrase.endswith("*") else whole
-            key = " ".join(words_of(fold(phrase)))
-            table[key] = table.get(key, 0) | 1 << place
-    firsts = frozenset(key.split(" ", 1)[0] for key in (*whole, *begun) if " " in key)
-    return whole, begun, firsts
+def _mask_of(tables: list[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for key, bit in tables:
+        found[key] = found.get(key, 0) | bit
+    return found
 
 
-_WHOLE, _BEGUN, _FIRSTS = _compiled()
+_ENTRIES: Final = [
+    (" ".join(words_of(fold(phrase))), 1 << place, phrase.endswith("*"))
+    for place, phrases in enumerate(SIGNS.values())
+    for phrase in phrases.split("|")
+]
+_WHOLE: Final = _mask_of([(key, bit) for key, bit, begins in _ENTRIES if not begins])
+_BEGUN: Final = _mask_of([(key, bit) for key, bit, begins in _ENTRIES if begins])
+_FIRSTS: Final = frozenset(key.split(" ", 1)[0] for key, _, _ in _ENTRIES if " " in key)
+"""First words of phrases."""
+_HEADS: Final = frozenset(key.rsplit(" ", 1)[0] for key in _BEGUN if " " in key)
+"""Phrases without their last word, where any word that begins so may stand."""
 _SHORTEST: Final = min(len(key) for key in _BEGUN)
 _PREFIXED: Final = re.compile("^(?:וה|שה|בה|ה|ו|ב|ל|וال|وال|بال|ال|و|ب|ل)(?=[^\\W\\d_]{2})")
 """Articles and particles that Hebrew and Arabic write as one with the word."""
@@ -310,7 +315,10 @@ def signs_in(words: Sequence[str]) -> int:
     for start, word in enumerate(words):
         found |= _signs_of_word(word)
         if word in _FIRSTS:
-            for end in range(start + 2, min(start + MAX_PHRASE, len(words)) + 1):
-                phrase = " ".join(words[start:end])
-                found |= _WHOLE.get(phrase, 0) | _beginning(phrase)
+            phrase = word
+            for other in words[start + 1 : start + MAX_PHRASE]:
+                head, phrase = phrase, f"{phrase} {other}"
+                found |= _WHOLE.get(phrase, 0)
+                if head in _HEADS:
+                    found |= _beginning(phrase)
     return found
