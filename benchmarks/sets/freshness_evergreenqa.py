@@ -13,10 +13,10 @@ from benchmarks.measures import (
 )
 from benchmarks.rows import Row
 from benchmarks.sets.reading import read_items
-from benchmarks.sets.regimes import EVERGREEN, MUTABLE, in_budget, mutability, regime
+from benchmarks.sets.regimes import EVERGREEN, MUTABLE, in_budget, mutability, regime, told_apart
 
 YEAR: Final = 2025
-_LANGUAGES: Final = {
+LANGUAGES: Final = {
     "ru": "Russian",
     "fr": "French",
     "ge": "German",
@@ -48,8 +48,8 @@ def measure(directory: Path) -> list[Row]:
         measure_row(f"{name}: macro-F1", english, macro_f1, baseline=0.86),
         measure_row(f"{name}: F1 of mutable", mutable, f1, baseline=0.80),
     ]
-    for code, language in _LANGUAGES.items():
+    for code, language in LANGUAGES.items():
         translated = pairs([item["translations"][code] for item in items])
         rows.append(measure_row(f"{name}: weighted F1, {language}", translated, weighted_f1))
     timed = time_row(name, items, lambda item: regime(item["question"], YEAR))
-    return [*rows, in_budget(timed)]
+    return told_apart([*rows, in_budget(timed)], directory)

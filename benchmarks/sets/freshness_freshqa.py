@@ -2,9 +2,6 @@
 
 A quarter of the questions are about what never happened ("When did Google release ChatGPT?"); their
 labels say how soon it might, which no wording tells. The others are also shown by themselves.
-
-The model of regimes was trained on the half of the three sets that is open: there these figures
-are a training figure, and only `benchmarks.training.regimes` says what to expect elsewhere.
 """
 
 from pathlib import Path
@@ -13,7 +10,7 @@ from typing import Final
 from benchmarks.measures import accuracy, macro_f1, measure_row, time_row
 from benchmarks.rows import Row
 from benchmarks.sets.reading import read_items
-from benchmarks.sets.regimes import at_most_fast, false_fast, in_budget, regime
+from benchmarks.sets.regimes import at_most_fast, false_fast, in_budget, regime, told_apart
 
 YEAR: Final = 2023
 
@@ -28,7 +25,7 @@ def measure(directory: Path) -> list[Row]:
     pairs = [pair for _, pair in judged]
     sound = [pair for item, pair in judged if not item["false_premise"]]
     timed = time_row("freshness_freshqa", items, lambda item: regime(item["question"], YEAR))
-    return [
+    rows = [
         measure_row("freshness_freshqa: macro-F1", pairs, macro_f1, goal=0.70, baseline=0.59),
         measure_row("freshness_freshqa: macro-F1, what is asked exists", sound, macro_f1),
         measure_row("freshness_freshqa: accuracy", pairs, accuracy, baseline=0.38),
@@ -37,3 +34,4 @@ def measure(directory: Path) -> list[Row]:
         ),
         in_budget(timed),
     ]
+    return told_apart(rows, directory)

@@ -9,7 +9,7 @@ from typing import Final
 from benchmarks.measures import Labelled, accuracy, macro_f1, measure_row, time_row
 from benchmarks.rows import Row
 from benchmarks.sets.reading import read_items
-from benchmarks.sets.regimes import false_fast, in_budget, regime, within_one_step
+from benchmarks.sets.regimes import false_fast, in_budget, regime, told_apart, within_one_step
 
 YEAR: Final = 2025
 _MACHINE: Final = "llm-generated"
@@ -25,7 +25,7 @@ def measure(directory: Path) -> list[Row]:
     people = [pair for source, pair in judged if source != _MACHINE]
     name = "freshness_recencyqa"
     timed = time_row(name, items, lambda item: regime(item["question"], YEAR))
-    return [
+    rows = [
         measure_row(f"{name}: macro-F1", pairs, macro_f1, goal=0.75, baseline=0.73),
         measure_row(f"{name}: macro-F1, people's", people, macro_f1, goal=0.68, baseline=0.66),
         measure_row(f"{name}: within one step", pairs, within_one_step, baseline=0.95),
@@ -33,3 +33,4 @@ def measure(directory: Path) -> list[Row]:
         measure_row(f"{name}: insensitive called fast", pairs, false_fast, better="lower"),
         in_budget(timed),
     ]
+    return told_apart(rows, directory)

@@ -59,6 +59,8 @@ class Table(msgspec.Struct, frozen=True):
         met: words of the training questions, separated by spaces.
         met_in_time: those of them in questions labelled with how soon the answer changes; in some
             languages it is only known whether it does.
+        trained_on: SHA-256 of the files of questions, so that a measurement can tell what it has
+            seen.
     """
 
     step: float
@@ -66,6 +68,7 @@ class Table(msgspec.Struct, frozen=True):
     met: str
     met_in_time: str
     weights: dict[str, Weights]
+    trained_on: tuple[str, ...] = ()
 
 
 def phrase_features(words: Sequence[str]) -> list[str]:
@@ -123,10 +126,15 @@ def features(words: Sequence[str]) -> list[str]:
 
 
 class RegimeModel:
-    """The weights of one table, with what has been looked up of common words kept at hand."""
+    """The weights of one table, with what has been looked up of common words kept at hand.
+
+    Attributes:
+        trained_on: SHA-256 of the files that the weights are from.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self.trained_on = table.trained_on
         self._met = frozenset(table.met.split(" "))
         self._met_in_time = frozenset(table.met_in_time.split(" "))
         self._words: dict[str, Weights] = {}

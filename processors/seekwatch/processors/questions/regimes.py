@@ -29,7 +29,8 @@ either, and what lies between is its material."""
 _MAX_WORDS: Final = 240
 _MET: Final = 0.4
 """Share of words that the model has met below which it has no say: another language, or names."""
-_HALF: Final = 0.5
+_BOUNDS: Final = (0.5, 0.55, 0.5)
+"""Odds to pass: a little more than even for the one that condemns pages within weeks."""
 _MAX_REASONS: Final = 2
 
 _YEAR: Final = re.compile(r"1\d{3}|20\d\d")
@@ -155,8 +156,13 @@ def _by_signs(signs: int) -> Reading:
 
 
 def _reached(odds: Weights) -> int:
-    """How many of the thresholds are more likely passed than not; the odds fall."""
-    return sum(chance > _HALF for chance in odds)
+    """How many thresholds are passed; each needs the ones before it."""
+    passed = 0
+    for chance, bound in zip(odds, _BOUNDS, strict=True):
+        if chance <= bound:
+            break
+        passed += 1
+    return passed
 
 
 def _heaviest(judged: Judged, place: int) -> str:
