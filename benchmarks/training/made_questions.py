@@ -115,6 +115,10 @@ how old is {singer}
 how many children does {singer} have
 minimum wage in {land}
 visa requirements for {land}
+rules for bringing a dog into {land}
+which languages does {program} support
+how many employees does {firm} have
+list of presidents of {land}
 who coaches {team}
 {team} coach
 how many people have visited {land} in total
@@ -157,6 +161,25 @@ difference between {program} and {firm}
 which continent is {land} in
 what does {firm} mean
 average temperature in {city} in july
+compare {program} and {thing} for a new project
+pros and cons of {program} against a {thing}
+explain how {program} works in simple words
+how do i install {program} on a new computer
+how do i reset my {thing}
+write a report on the history of {city}
+summarize the arguments for and against moving to {city}
+why is {city} called that
+help me write an email to {firm}
+translate a letter to {firm} into french
+what are the side effects of ibuprofen
+what are the symptoms of diabetes
+what are the benefits of sleep
+what causes earthquakes
+how to cook rice for four people
+write a function that sorts a list of numbers
+what is the difference between a virus and a bacterium
+how do vaccines work
+how long does it take to boil an egg
 capital of {land}
 {person}出生于哪一年
 谁创立了{firm}
