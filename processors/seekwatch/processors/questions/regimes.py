@@ -34,7 +34,7 @@ _SOON_SIGNED: Final = 0.55
 _SOON_UNSIGNED: Final = 0.75
 _WITHIN_A_DAY: Final = 0.5
 """Odds above which a threshold is passed. What condemns pages within weeks has to be surer, most of
-all without a sign of time: people's fast questions have one in 99 of 100 cases, the others are
+all without a sign of time: nine in ten of people's fast questions have one, the others are mostly
 questions whose style alone resembles news."""
 _MAX_REASONS: Final = 2
 
