@@ -72,16 +72,14 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def phrase_features(words: Sequence[str]) -> list[str]:
-    """Phrases of two and three words, and each word with how the question begins (`who is|ceo`)."""
+    """Phrases of two and three words, and each word with the first two (`who is|ceo`)."""
     if not words:
         return []
     line = (_START, *words)
     pairs = [f"{first} {second}" for first, second in pairwise(line)]
     names = [*pairs, *(f"{pair} {word}" for pair, word in zip(pairs, line[2:], strict=False))]
-    first = words[0]
-    names += [f"{first}|{word}" for word in words[1:]]
     if len(words) > _HEAD:
-        head = f"{first} {words[1]}"
+        head = f"{words[0]} {words[1]}"
         names += [f"{head}|{word}" for word in words[_HEAD:]]
     return names
 
