@@ -35,7 +35,7 @@ SIGNS: Final[dict[str, str]] = {
         "last night|live score*|live update*|live stream*|realtime|real time|"
         "breaking news|as of now|right now|past hour|last hour|"
         "next hour|hour ago|hours ago|minutes ago|past few hours|next few hours|open now|"
-        "in stock|what time is it|what day is it|what month is it|what season is it|time in|"
+        "in stock|"
         "сегодня*|завтра|вчера|aujourd hui|demain|hier|ce soir|heute|morgen|gestern|"
         "hoy|manana|ayer|hoje|amanha|ontem|oggi|domani|ieri|vandaag|dzisiaj|dzis|bugun|"
         "היום|מחר|אתמול|اليوم|غدا|أمس|"
