@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -41,15 +42,15 @@ def programs(page: Page, *names: str) -> list[list[str]]:
 def flags_by_verb() -> dict[str, set[str]]:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
-    return {
-        verb: {"--help", "-h"}
-        | {
-            option
-            for parameter in command.params
-            for option in (*parameter.opts, *parameter.secondary_opts)
-        }
-        for verb, command in group.commands.items()
-    }
+    return {verb: {"--help", "-h", *_flags(command)} for verb, command in group.commands.items()}
+
+
+def _flags(command: Any) -> Iterator[str]:
+    """The options of a verb, and of the verbs that it has."""
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    for inner in getattr(command, "commands", {}).values():
+        yield from _flags(inner)
 
 
 @cache

@@ -1,7 +1,9 @@
 """The page of the command line names what there is, and nothing that is not."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -10,18 +12,20 @@ from seekwatch.monitor.cli import app
 
 
 def _options() -> dict[str, set[str]]:
-    """Return the long and short options of each verb."""
-    group = typer.main.get_command(app)
-    commands = getattr(group, "commands", {})
+    """Return the long and short options of each verb, those of its own verbs included."""
     return {
-        verb: {
-            name
-            for parameter in command.params
-            for name in (*parameter.opts, *parameter.secondary_opts)
-            if name.startswith("-") and name not in ("--help", "-h")
-        }
-        for verb, command in commands.items()
+        verb: set(_names(command))
+        for verb, command in getattr(typer.main.get_command(app), "commands", {}).items()
     }
+
+
+def _names(command: Any) -> Iterator[str]:
+    for parameter in command.params:
+        for name in (*parameter.opts, *parameter.secondary_opts):
+            if name.startswith("-") and name not in ("--help", "-h"):
+                yield name
+    for inner in getattr(command, "commands", {}).values():
+        yield from _names(inner)
 
 
 @pytest.fixture(scope="module")

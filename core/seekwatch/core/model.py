@@ -6,6 +6,7 @@ trace did not say; an empty value means that it said "nothing". Times are nanose
 epoch, as in OTLP; durations are seconds.
 """
 
+import math
 from enum import StrEnum
 
 import msgspec
@@ -298,6 +299,14 @@ class Limits(Record, frozen=True, kw_only=True):
     requests: int | None = None
     crawl_depth: int | None = None
     escalations: int | None = None
+
+    def stated(self, name: str) -> float | None:
+        """Return a limit by its name; None without one, or one that is no finite number.
+
+        JSON has no other numbers, so such a limit would be gone once it was archived.
+        """
+        limit: float | None = getattr(self, name)
+        return limit if limit is None or math.isfinite(limit) else None
 
 
 class RunContext(Record, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ def judges_from(settings: JudgesSettings, gateway: MetricsGateway) -> EvidenceSo
     from seekwatch.evidence.judges.judging import Judge, JudgeSource
     from seekwatch.evidence.judges.rubrics import load_rubrics
 
-    rubrics = load_rubrics(settings.rubrics)
+    rubrics = load_rubrics(settings.rubric_names)
     key = None if settings.key is None else settings.key.get_secret_value()
     judge = Judge(
         OpenAIJudge(settings.endpoint, settings.model, key),

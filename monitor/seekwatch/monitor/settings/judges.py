@@ -1,5 +1,7 @@
 """Settings of the models that judge."""
 
+from typing import Any, cast
+
 from pydantic import SecretStr, field_validator, model_validator
 
 from .declaring import Section, setting
@@ -19,10 +21,10 @@ class JudgesSettings(Section):
     key: SecretStr | None = setting(
         None, "API key, best given as a variable. Empty: none is sent.", unit="-"
     )
-    rubrics: tuple[str, ...] = setting(
-        ("claim-support",),
+    rubrics: str = setting(
+        "claim-support",
         "What is judged: names of rubrics that come with Seekwatch, or paths of YAML files of "
-        "one's own.",
+        "one's own, joined by commas.",
         unit="-",
         min_length=1,
     )
@@ -46,15 +48,16 @@ class JudgesSettings(Section):
     )
     dollars_per_hour: float | None = setting(
         None,
-        "US dollars in any hour; needs the two prices. Empty: only the number of calls is limited.",
+        "US dollars in any hour; needs the two prices. 0: nothing that has a price is asked. "
+        "Empty: only the number of calls is limited.",
         unit="usd",
         ge=0,
     )
     input_price: float | None = setting(
-        None, "US dollars per million tokens read. Empty: not known.", unit="usd", ge=0
+        None, "US dollars per million tokens read. 0: free. Empty: not known.", unit="usd", ge=0
     )
     output_price: float | None = setting(
-        None, "US dollars per million tokens written. Empty: not known.", unit="usd", ge=0
+        None, "US dollars per million tokens written. 0: free. Empty: not known.", unit="usd", ge=0
     )
     remembered: int = setting(
         4096,
@@ -65,10 +68,13 @@ class JudgesSettings(Section):
 
     @field_validator("rubrics", mode="before")
     @classmethod
-    def _split(cls, value: object) -> object:
-        if isinstance(value, str):
-            return [part.strip() for part in value.split(",") if part.strip()]
-        return value
+    def _join(cls, value: Any) -> Any:
+        return ",".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else value
+
+    @property
+    def rubric_names(self) -> list[str]:
+        """The rubrics one by one."""
+        return [name.strip() for name in self.rubrics.split(",") if name.strip()]
 
     @model_validator(mode="after")
     def _fit_together(self) -> "JudgesSettings":

@@ -250,7 +250,7 @@ def _broken_limits(run: RunView, limits: Limits, cost: float | None) -> Iterable
         "escalations": sum(step.count for step in escalations(episode)),
     }
     for name, amount in used.items():
-        limit = getattr(limits, name)
+        limit = limits.stated(name)
         if limit is not None and amount is not None and amount > limit:
             line = f"{name.replace('_', ' ')}: {amount:g}, limit {limit:g}"
             yield Conduct(tag=FailureTag.LIMIT_EXCEEDED, evidence=line, spans=(episode.root,))

@@ -113,7 +113,7 @@ def _deadline(facts: Facts) -> str | None:
     error = (episode.root_error or "").lower()
     if any(word in error for word in _TIMEOUT_WORDS):
         return f"the run ended in {episode.root_error}"
-    limit = episode.limits.deadline
+    limit = episode.limits.stated("deadline")
     if not facts.text and limit is not None and episode.duration >= limit:
         return f"no answer after {episode.duration:.1f} s, deadline {limit:g} s"
     return None
