@@ -1,8 +1,8 @@
 """NTCIR Temporalia: is a short query about the past, the present, the future, or none of them?
 
 The scorers name no such intent; it is put together here from what they do name, the regime and the
-signs of time. Nothing was trained on this set. Its open half was looked at, though: that bare search
-words were misread showed here, and led to training on such words too.
+signs of time. Nothing was trained on this set. Its open half was looked at, though: that bare
+search words were misread showed here, and led to training on such words too.
 """
 
 from pathlib import Path
