@@ -216,7 +216,27 @@ def test_hostile_pages_take_no_longer_than_long_ones(body: str) -> None:
         ("<p>Posted on March 14th, 2026</p>", URL, ("2026-03-14", "text")),
         ("<p>Veröffentlicht am 14. März 2026</p>", URL, ("2026-03-14", "text")),
         ("<p>发布时间：2026年3月14日</p>", URL, ("2026-03-14", "text")),
+        ("<p>Veröffentlicht: 14.03.2026</p>", URL, ("2026-03-14", "text")),
+        ("<p>Published 27/03/2026</p>", URL, ("2026-03-27", "text")),
+        ("<p>Published 03/27/2026</p>", URL, ("2026-03-27", "text")),
+        (
+            "<p>Menu</p><h1>Snow closes the mountain pass</h1><p>By Ann, 14.3.2026</p>",
+            URL,
+            ("2026-03-14", "text-below-heading"),
+        ),
+        (
+            "<title>Snow closes the pass | The Valley</title><p>Snow closes the pass</p>"
+            "<p>14 March 2026</p>",
+            URL,
+            ("2026-03-14", "text-below-heading"),
+        ),
         # What must stay unknown.
+        ("<p>Published 03/04/2026</p>", URL, None),
+        ("<p>Version 14.3.2026.1 is out</p>", URL, None),
+        ("<p>14.03.2026</p><h1>Snow closes the mountain pass</h1>", URL, None),
+        (f"<h1>Snow closes the mountain pass</h1><p>{'x ' * 60}14.03.2026</p>", URL, None),
+        ("<h1>Snow closes the pass</h1><p>Updated 14.03.2026</p>", URL, None),
+        ("<h1>Home</h1><p>14.03.2026</p>", URL, None),
         ("<p>It opened on 14 March 2026.</p>", URL, None),
         ("<p>© 2019-2026 Example</p>", URL, None),
         ("<p>Copyright published 14 March 2026</p>", URL, None),

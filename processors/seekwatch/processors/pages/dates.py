@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from seekwatch.core.model import PageDate
-from seekwatch.processors.pages.parsing import ParsedPage
+from seekwatch.processors.pages.parsing import ParsedPage, fold
 from seekwatch.processors.spans.moments import DAY, EARLIEST, calendar_day, dates_in, parse_moment
 from seekwatch.processors.spans.values import MAX_DEPTH, as_list, as_mapping, as_text, open_json
 
@@ -88,6 +88,12 @@ _MODIFIED_WORD: Final = re.compile(
 _COPYRIGHT: Final = re.compile(r"(?i)(?:©|\(c\)|copyright)[^\n]{0,25}$")
 _TEXT_WINDOW: Final = 6_000
 _MAX_CANDIDATES: Final = 40
+_SITE_NAME: Final = re.compile(r"\s[|–—·:-]\s")
+_SHORTEST_HEADING: Final = 12
+"""Characters; shorter ones stand anywhere on a page."""
+_HEADING_BEGINNING: Final = 40
+_BYLINE: Final = 100
+"""Characters below a heading in which an author, a place and a date stand."""
 
 
 def collect_dates(page: ParsedPage) -> tuple[Candidate, ...]:
@@ -96,8 +102,23 @@ def collect_dates(page: ParsedPage) -> tuple[Candidate, ...]:
     return tuple(candidates[:_MAX_CANDIDATES])
 
 
-def text_dates(text: str) -> tuple[Candidate, ...]:
-    """Collect dates of the visible text that stand beside a word which says what they are."""
+def headings(page: ParsedPage) -> tuple[str, ...]:
+    """Return what the page is headed with: its first `h1`, and its title up to the site's name."""
+    first = page.tree.css_first("h1")
+    named = ["" if first is None else fold(first.text()), _SITE_NAME.split(page.title or "")[0]]
+    return tuple(dict.fromkeys(name for name in named if len(name) >= _SHORTEST_HEADING))
+
+
+def text_dates(text: str, headed: Iterable[str] = ()) -> tuple[Candidate, ...]:
+    """Collect dates of the visible text whose place says what they are.
+
+    Args:
+        text: of the page.
+        headed: its `headings`; the first date right below one is the least sure of all.
+
+    Returns:
+        Those beside a word that says what they are, then the one below a heading.
+    """
     window = text[:_TEXT_WINDOW]
     found: list[Candidate] = []
     for date in dates_in(window, limit=12):
@@ -108,7 +129,22 @@ def text_dates(text: str) -> tuple[Candidate, ...]:
             found.append(Candidate(date.at, "text", 0.6, modified=True))
         elif _PUBLISHED_WORD.search(before):
             found.append(Candidate(date.at, "text", 0.6, modified=False))
-    return tuple(found)
+    below = next(filter(None, (_below(heading, text) for heading in headed)), None)
+    return (*found, *(() if below is None else (below,)))
+
+
+def _below(heading: str, text: str) -> Candidate | None:
+    start = text.find(heading[:_HEADING_BEGINNING], 0, 2 * _TEXT_WINDOW)
+    if start < 0:
+        return None
+    line = text[start : start + len(heading) + _BYLINE]
+    date = next(dates_in(line, limit=1), None)
+    if date is None:
+        return None
+    before = line[: date.start]
+    if _COPYRIGHT.search(before) or _MODIFIED_WORD.search(before):
+        return None
+    return Candidate(date.at, "text-below-heading", 0.5, modified=False)
 
 
 def url_date(url: str | None) -> Candidate | None:

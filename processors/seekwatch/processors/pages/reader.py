@@ -22,6 +22,7 @@ from seekwatch.processors.pages.dates import (
     Candidate,
     choose,
     collect_dates,
+    headings,
     text_dates,
     url_date,
 )
@@ -157,6 +158,7 @@ class PageReader:
         source, nested = bounded(source)
         page = parse_page(source)
         dates, early = collect_dates(page), read_signals(page)
+        headed = headings(page)
         read_visible_text(page)
         return _Reading(
             title=self._cleaner.optional(page.title, MAX_TITLE),
@@ -164,7 +166,7 @@ class PageReader:
             language=page.language,
             canonical=page.canonical,
             dates=dates,
-            text_dates=text_dates(page.text),
+            text_dates=text_dates(page.text, headed),
             signals=text_signals(page, early),
             cut=cut or nested or len(page.text) > MAX_TEXT,
         )

@@ -49,7 +49,11 @@ _TEXT_DATE: Final = re.compile(
     rf"(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:de\s+)?(?P<m2>{_MONTH})\.?,?\s+(?:de\s+)?"
     rf"(?P<y2>{_YEAR})|"
     rf"(?P<y3>{_YEAR})-(?P<m3>0[1-9]|1[0-2])-(?P<d3>0[1-9]|[12]\d|3[01])|"
-    rf"(?P<y5>{_YEAR})[/.](?P<m5>0?[1-9]|1[0-2])[/.](?P<d5>0?[1-9]|[12]\d|3[01])"
+    rf"(?P<y5>{_YEAR})[/.](?P<m5>0?[1-9]|1[0-2])[/.](?P<d5>0?[1-9]|[12]\d|3[01])|"
+    # Dots are written where the day goes first; with slashes a day above 12 must tell.
+    rf"(?P<d6>0?[1-9]|[12]\d|3[01])\.\s?(?P<m6>0?[1-9]|1[0-2])\.\s?(?P<y6>{_YEAR})|"
+    rf"(?P<d7>1[3-9]|2\d|3[01])/(?P<m7>0?[1-9]|1[0-2])/(?P<y7>{_YEAR})|"
+    rf"(?P<m8>0?[1-9]|1[0-2])/(?P<d8>1[3-9]|2\d|3[01])/(?P<y8>{_YEAR})"
     rf")(?!\d)|(?P<y4>{_YEAR})\s?[年년]\s?(?P<m4>\d{{1,2}})\s?[月월]\s?(?P<d4>\d{{1,2}})\s?[日일]",
     re.IGNORECASE,
 )
@@ -167,7 +171,7 @@ def _epoch(number: float) -> int | None:
 
 
 def _match_date(match: re.Match[str]) -> int | None:
-    for index in "12345":
+    for index in "12345678":
         year = match[f"y{index}"]
         if year is not None:
             month = match[f"m{index}"]
