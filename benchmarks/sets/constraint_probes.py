@@ -9,6 +9,7 @@ from benchmarks.rows import Row
 from benchmarks.sets.queries import judged_queries, lines
 from benchmarks.sets.reading import read_items
 from seekwatch.core.verdicts import Verdict
+from seekwatch.processors.text.words import content_words
 
 _GOALS: Final = {"ordinal": 0.90, "negation": 0.95}
 _GOAL: Final = 0.97
@@ -26,7 +27,7 @@ def measure(directory: Path) -> list[Row]:
         goal = _GOALS.get(kind, _GOAL)
         rows.append(measure_row(f"constraint_probes: F1, {kind}", _pairs(of_kind), f1, goal=goal))
     named = [
-        all(part.casefold() in said for part in item["dropped"])
+        all(_names(said, part) for part in item["dropped"])
         for item, noticed, said in probes
         if item["label"] == "drops" and noticed
     ]
@@ -40,6 +41,11 @@ def _probe(item: dict[str, Any]) -> Probe:
         check.name == "constraints" and check.verdict is Verdict.BAD for check in verdict.checks
     )
     return item, noticed, lines(verdict)
+
+
+def _names(said: str, dropped: str) -> bool:
+    """Tell whether a line names what was dropped: its content words, "in" and full stops aside."""
+    return set(content_words(dropped)) <= set(content_words(said))
 
 
 def _pairs(probes: Sequence[Probe]) -> list[tuple[bool, bool]]:

@@ -185,3 +185,27 @@ def test_where_queries_may_be_missing_a_drop_is_no_finding(fields: dict[str, obj
 def test_what_was_kept_stays_kept_where_queries_may_be_missing(fields: dict[str, object]) -> None:
     run = episode(question="What happened in Chile?", searches=(SEARCH,))
     assert_axis(score_trace(msgspec.structs.replace(run, **fields)), "query_quality", "good")
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        (
+            "Wow, that is better than I thought. What are treatments for asthma?",
+            "asthma treatments",
+        ),
+        ("谢谢你的解释，真的很有帮助。哮喘有哪些治疗方法？", "哮喘 治疗方法"),
+    ],
+)
+def test_a_remark_before_the_question_is_nothing_that_a_query_could_lose(
+    question: str, query: str
+) -> None:
+    assert judged(question, query).measures["content_recall"] == 1.0
+
+
+def test_a_name_or_a_number_in_the_remark_is_asked_for_all_the_same() -> None:
+    question = "I live in Chile and earn $900. Which taxes do I pay?"
+    verdict = judged(question, "which taxes do I pay")
+    assert verdict.verdict is Verdict.BAD
+    assert "Chile" in verdict.evidence
+    assert "900" in verdict.evidence

@@ -225,8 +225,7 @@ def test_hostile_pages_take_no_longer_than_long_ones(body: str) -> None:
             ("2026-03-14", "text-below-heading"),
         ),
         (
-            "<title>Snow closes the pass | The Valley</title><p>Snow closes the pass</p>"
-            "<p>14 March 2026</p>",
+            "<title>Snow closes the pass | News</title><p>Snow closes the pass</p><p>14 March 2026",
             URL,
             ("2026-03-14", "text-below-heading"),
         ),

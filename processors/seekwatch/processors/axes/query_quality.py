@@ -4,6 +4,7 @@ A question may be split over several queries, so constraints, names and content 
 for in all of them; single queries are reported, and fail only for having nothing to do with it.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -26,6 +27,7 @@ CHECK_NAMES: Final = frozenset({"constraints", "entities", "breadth", "on-topic"
 
 _DECIDING: Final = ("constraints", "entities", "breadth")
 _MAX_REPORTED: Final = 16
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _ENTITY_SHARE: Final = 0.5
 """Share of a name's words that a query must hold for the name to count as kept."""
 
@@ -103,7 +105,7 @@ class _Compared(msgspec.Struct, frozen=True, kw_only=True):
 def _compare(question: str, queries: Queries) -> _Compared:
     wanted = constraints(question)
     names = free_entities(question, wanted)
-    content = content_words(question)
+    content = content_words(asking_part(question))
     return _Compared(
         wanted=wanted,
         lost=[(item, part) for item in wanted if (part := lost_part(item, queries)) is not None],
@@ -166,6 +168,16 @@ def _judged(run: RunView, question: str, asked: list[Search]) -> AxisVerdict:
         summary=found.summary,
         nothing=(Reason.NOT_APPLICABLE, "the question has nothing that a query could lose"),
     )
+
+
+def asking_part(question: str) -> str:
+    """Return the sentences that ask, where some do: a remark around them is nothing to search for.
+
+    Names and constraints of the remark still count; only its other words do not.
+    """
+    sentences = _SENTENCE_END.split(question)
+    asking = [sentence for sentence in sentences if sentence.rstrip().endswith(("?", "？"))]
+    return " ".join(asking) if asking else question
 
 
 def free_entities(question: str, wanted: tuple[Constraint, ...]) -> list[Entity]:
