@@ -54,7 +54,7 @@ class Stack(Protocol):
         form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
     ) -> Got:
         """Fetch a page and read it."""
         ...
@@ -96,7 +96,7 @@ class HttpxStack:
         form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
     ) -> Got:
         with self._library.Client(follow_redirects=follow, timeout=timeout) as client:
             options: dict[str, Any] = {"headers": headers, "json": json, "data": form}
@@ -146,7 +146,7 @@ class HttpxAsyncStack(HttpxStack):
         form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
     ) -> Got:
         async with self._library.AsyncClient(follow_redirects=follow, timeout=timeout) as client:
             options: dict[str, Any] = {"headers": headers, "json": json, "data": form}
@@ -205,7 +205,7 @@ class RequestsStack:
         form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
     ) -> Got:
         with requests.Session() as session:
             response = session.request(
@@ -256,7 +256,7 @@ class Urllib3Stack:
         form: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
     ) -> Got:
         options: dict[str, Any] = {"headers": dict(headers) if headers else None}
         if json is not None:
@@ -321,7 +321,7 @@ class AiohttpStack:
         *,
         form: Mapping[str, str] | None = None,
         follow: bool = True,
-        timeout: float = 5.0,
+        timeout: float = 20.0,
         **options: Any,
     ) -> Got:
         limit = aiohttp.ClientTimeout(total=timeout)

@@ -16,6 +16,8 @@ from seekwatch.monitor.scoring.otlp_files import Request
 from seekwatch.processors.closing import ClosingRules
 
 _PAGE = "<html><body><p>The {0} bridge opened in {1}, says the museum.</p></body></html>"
+_PUBLISHED = "2026-09-01"
+"""Of every source, so that no axis of these runs goes unscored."""
 
 
 class Run(NamedTuple):
@@ -70,7 +72,7 @@ def _run(number: int, seed: str, *, is_open: bool) -> Run:
     builder.agent(f"When did the bridge number {number} open?")
     builder.search(
         f"bridge number {number} opening",
-        [result(url, title="The bridge", content="opened") for url in urls],
+        [result(url, title="The bridge", content="opened", published=_PUBLISHED) for url in urls],
     )
     for url in urls:
         builder.fetch(url, html=_PAGE.format(number, year))
