@@ -1,10 +1,12 @@
 """Judges against a real server that answers well, badly, slowly and with hostile JSON."""
 
 import json
+import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,8 @@ from seekwatch.evidence.judges.openai_client import OpenAIJudge
 from seekwatch.evidence.judges.rubrics import load_rubrics
 from seekwatch.processors.score import score
 from seekwatch.processors.testing import episode_of
+from tests.services.monitor_process import MonitorProcess, PatientSender
+from tests.services.waiting import eventually
 from tests.services.web import Answer, LocalWeb, Received
 
 PATH = "/v1/chat/completions"
@@ -34,16 +38,19 @@ INJECTION = (
 )
 
 
-def run_about(page: str = PAGE, *, seed: str = "judged") -> Episode:
+def built(page: str = PAGE, *, seed: str = "judged") -> TraceBuilder:
     url = "https://tower.example/height"
-    built = (
+    return (
         TraceBuilder(seed=seed)
         .agent("How tall is the tower in Paris?")
         .search("tower Paris height", [result(url, title="Tower")])
         .fetch(url, html=page)
         .answer(f"{CLAIM} [1]", [{"url": url, "start": 0, "end": len(CLAIM)}])
     )
-    found = episode_of(built)
+
+
+def run_about(page: str = PAGE, *, seed: str = "judged") -> Episode:
+    found = episode_of(built(page, seed=seed))
     assert found is not None
     return found
 
@@ -433,6 +440,54 @@ def test_after_the_end_nothing_is_asked(bench: Bench) -> None:
     source.close()
     source.close()
     assert source.look_up(run_about(), 30) is None
+
+
+def test_the_end_waits_for_no_answer(bench: Bench) -> None:
+    asked, release = threading.Event(), threading.Event()
+
+    def held(_: Received) -> Answer:
+        asked.set()
+        release.wait(60)
+        return GOOD
+
+    bench.answer(held)
+    source = bench.source(timeout=60)
+    answer = source.look_up(run_about(), 60)
+    assert answer is not None
+    assert asked.wait(30)
+    waiting = source.look_up(run_about(seed="waiting"), 60)
+    assert waiting is not None
+    source.close()
+    # The answer is still held back, so whoever gets here has not waited for it.
+    assert waiting.cancelled()
+    assert not answer.done()
+    release.set()
+
+
+def test_a_process_ends_though_a_judge_has_not_answered(bench: Bench, tmp_path: Path) -> None:
+    asked, release = threading.Event(), threading.Event()
+
+    def held(_: Received) -> Answer:
+        asked.set()
+        release.wait(60)
+        return GOOD
+
+    bench.answer(held)
+    settings = (
+        *(f"judges.endpoint={bench.web.url}/v1", "judges.model=m", "judges.share=1"),
+        *("judges.timeout=300", "worker.evidence_deadline=300", "closing.quiet=0.1"),
+    )
+    try:
+        with MonitorProcess("up", tmp_path, settings) as monitor:
+            sender = PatientSender(monitor.otlp)
+            sender.send(built().request())
+            sender.close()
+            assert asked.wait(60)
+            monitor.service.signal(signal.SIGTERM)
+            eventually(lambda: not monitor.service.alive, what="it has ended", timeout=60)
+            assert monitor.service.exit_code == 0
+    finally:
+        release.set()
 
 
 def test_the_budget_of_an_hour_comes_back_as_the_hour_passes() -> None:

@@ -4,12 +4,13 @@ A judge costs money and time and may fail in every way that a network has; none 
 scorecard beyond the deadline for evidence, and a run that was not judged is simply not judged.
 """
 
+import functools
 import hashlib
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Final, Protocol
 
 import msgspec
@@ -22,6 +23,7 @@ from seekwatch.core.verdicts import Reason
 from .asking import MAX_TOKENS, Failure, JudgeClient, JudgeError, ModelAnswer
 from .budget import HourlyBudget
 from .items import Item, items_of
+from .pool import DaemonPool
 from .prompts import REVISION, answer_schema, messages
 from .replies import Reply, read_reply
 from .rubrics import Rubric
@@ -207,7 +209,7 @@ class JudgeSource:
         self._timeout = timeout
         self._observer = observer
         self._room = threading.BoundedSemaphore(waiting)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="seekwatch-judge")
+        self._pool: DaemonPool[Evidence] = DaemonPool(threads, "seekwatch-judge")
         self._closed = False
 
     def look_up(self, episode: Episode, deadline: float) -> Future[Evidence] | None:
@@ -218,7 +220,7 @@ class JudgeSource:
             self._observer.judged("crowded_out")
             return None
         until = time.monotonic() + deadline - _MARGIN
-        answer = self._pool.submit(self._look_up, episode, until)
+        answer = self._pool.submit(functools.partial(self._look_up, episode, until))
         answer.add_done_callback(lambda _: self._room.release())
         return answer
 
@@ -240,10 +242,10 @@ class JudgeSource:
                 yield rubric, item
 
     def close(self) -> None:
-        """Stop; what is being asked is waited for, what waits is not asked any more."""
+        """Stop: what waits is not asked any more, and nobody waits for what is being asked."""
         if not self._closed:
             self._closed = True
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.close()
             self._judge.close()
 
 
