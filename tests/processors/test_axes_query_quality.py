@@ -132,6 +132,8 @@ def test_the_score_is_the_mean_of_key_terms_and_content_words() -> None:
     assert measures["constraint_preservation"] == pytest.approx(2 / 3)
     assert measures["entity_recall"] == 1.0
     assert verdict.score == pytest.approx((2 / 3 + measures["content_recall"]) / 2)
+    assert verdict.score is not None
+    assert measures["scale"] == pytest.approx(1 + 4 * verdict.score)
 
 
 def test_policy_decides_how_much_must_be_kept() -> None:

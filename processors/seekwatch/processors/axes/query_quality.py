@@ -93,11 +93,13 @@ class _Compared(msgspec.Struct, frozen=True, kw_only=True):
         return f"kept {constraints_kept}, {names_kept}"
 
     def measures(self) -> dict[str, float]:
-        """The shares that exist."""
+        """The shares that exist, and the score on a scale from 1 (nothing kept) to 5 (all)."""
+        score = self.score
         shares = {
             "constraint_preservation": self.preservation,
             "entity_recall": self.recall,
             "content_recall": self.breadth,
+            "scale": None if score is None else 1.0 + 4.0 * score,
         }
         return {name: share for name, share in shares.items() if share is not None}
 
