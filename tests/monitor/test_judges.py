@@ -1,6 +1,7 @@
 """Judges all the way: settings, a monitor that runs, its archive, labels, calibration."""
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +80,15 @@ def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
 
 def _entries(directory: Path) -> list[ArchiveEntry]:
     return list(read_archive(directory / "archive"))
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command sets the log of its process up, which here is the tests' own."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = before
 
 
 def call(*words: str) -> tuple[int, str]:
